@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import quiclab
+from quiclab import _signals
 
 SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 """A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
@@ -79,11 +80,12 @@ class Command:
     def start(self, *arguments: str, before: Callable[[], None] | None = None) -> "subprocess.Popen[str]":
         """Start the command without waiting for it. `before` is called in the new process.
 
-        Whoever starts the tests in the background may ignore SIGINT: the command does not.
+        Whoever starts the tests in the background, or by `nohup`, may ignore signals: the command does not.
         """
 
         def prepare() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in _signals.ENDING:
+                signal.signal(number, signal.SIG_DFL)
             if before is not None:
                 before()
 
@@ -116,7 +118,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory, run: quiclab.Run) -> Path:
     return run.save(tmp_path_factory.mktemp("saved") / "run")
 
 
-_REAL_TIME = ("cluster", "emulate", "emulate_end", "emulate_icmp", "matrix", "play", "real_traffic", "relay", "web")
+_REAL_TIME = (
+    *("cluster", "emulate", "emulate_end", "emulate_icmp", "emulate_names", "emulate_shell", "matrix", "play"),
+    *("real_traffic", "relay", "signals", "terminal_gone", "web"),
+)
 """The files of tests in real time, with real datagrams, or in namespaces of the machine."""
 
 

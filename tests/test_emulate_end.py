@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,21 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 STUBBORN = "trap '' INT TERM HUP QUIT; touch ready; while true; do sleep 0.1; done"
 
 
+def holds_gates(process: Path) -> bool:
+    """Whether a process of /proc has the network namespaces of two gates open."""
+    links = []
+    for descriptor in (process / "fd").iterdir():
+        with suppress(OSError):
+            links.append(str(descriptor.readlink()))
+    return sum(link.startswith("net:") for link in links) == 2
+
+
 class Started:
     """A run in a process group of its own, as a shell or a supervisor starts it."""
 
     def __init__(self, command: Command, *arguments: str, before: Callable[[], object] | None = None) -> None:
         def prepare() -> None:
             os.setsid()
-            # Whoever runs the tests may ignore it.
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             if before is not None:
                 before()
 
@@ -51,15 +59,18 @@ class Started:
         os.environ["QUICLAB_TEST_MARK"] = self.mark.decode()
         self.process = command.start(*arguments, "--out", "out", before=prepare)
 
+    def _marked(self) -> Iterator[Path]:
+        for process in Path("/proc").iterdir():
+            with suppress(OSError):
+                if process.name.isdigit() and self.mark in (process / "environ").read_bytes():
+                    yield process
+
     def processes(self) -> list[str]:
         """The command lines of its processes that still live."""
         found = []
-        for process in Path("/proc").iterdir():
-            try:
-                if process.name.isdigit() and self.mark in (process / "environ").read_bytes():
-                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-            except OSError:
-                continue
+        for process in self._marked():
+            with suppress(OSError):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         return found
 
     def wait_for(self, is_so: Callable[[], object]) -> None:
@@ -72,8 +83,8 @@ class Started:
         pytest.fail("it does not start")
 
     def wait_for_gates(self) -> None:
-        """Wait until the run has begun: both gates have what holds them, and have had it for a while."""
-        self.wait_for(lambda: sum(line.startswith("sleep infinity") for line in self.processes()) == 2)
+        """Wait until the run has begun: a process has the namespaces of both gates, and has had them for a while."""
+        self.wait_for(lambda: any(holds_gates(process) for process in self._marked()))
         time.sleep(1)
 
     def send(self, how: signal.Signals, to_group: bool) -> None:
@@ -177,15 +188,51 @@ def test_a_signal_during_the_start_leaves_a_whole_run_or_none(command: Command, 
             assert code in (-how, 128 + how), told
 
 
-def test_nohup_is_heeded(command: Command) -> None:
-    started = Started(command, "emulate", "two.toml", before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+@pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_a_signal_that_was_ignored_ends_nothing(command: Command, how: signal.Signals) -> None:
+    """As after `nohup`, and in the background of a script."""
+    started = Started(command, "emulate", "two.toml", before=lambda: signal.signal(how, signal.SIG_IGN))
     started.wait_for_gates()
-    started.send(signal.SIGHUP, True)
+    started.send(how, True)
     time.sleep(1)
     assert started.process.poll() is None
     started.send(signal.SIGTERM, True)
     code, told = started.end()
     assert code == 0 and started.summary(), told
+
+
+@pytest.mark.parametrize("gap", [0.01, 0.15])
+def test_many_signals_in_a_row_lose_nothing(command: Command, gap: float) -> None:
+    started = Started(command, "emulate", "two.toml", "--pcap")
+    started.wait_for_gates()
+    for how in (*SIGNALS, signal.SIGINT):
+        with suppress(ProcessLookupError):
+            started.send(how, True)
+        time.sleep(gap)
+    code, told = started.end()
+    assert code == 0 and started.summary(), told
+
+
+@pytest.mark.parametrize(
+    "kills",
+    [
+        "pkill -x sleep",
+        "pkill -9 sleep",
+        "pkill -P 1 -x sh",
+        "kill -TERM -1",
+        "kill -9 -1",
+        "kill 1",
+        "umount /etc/hosts",
+    ],
+)
+def test_a_command_that_kills_others_does_not_take_the_run_along(command: Command, kills: str) -> None:
+    """Nothing that a command can reach keeps a gate."""
+    words = f"phone=trap '' TERM; sleep 500 & sleep 1; {kills}; ping -c 1 -W 2 server; true"
+    started = Started(command, "emulate", "two.toml", "--in", words)
+    code, told = started.end()
+    # `kill -9 -1` spares the shell that says so, `kill 1` asks the run to end, and the others change nothing of it.
+    assert code == 0, told
+    assert "unreachable" not in told and started.summary()["emulation"], told
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])

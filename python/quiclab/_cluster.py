@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab
+from quiclab import _quiclab, _signals
 from quiclab._extras import install_extra
 from quiclab._quiclab import PROGRAM, VERSION, Error
 
@@ -301,7 +301,7 @@ def _signals_wait(wake: Look) -> Iterator[Look]:
         came.append(number)
         wake()
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in _signals.ENDING}
 
     def look() -> None:
         while came:

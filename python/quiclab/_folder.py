@@ -3,9 +3,7 @@
 import errno
 import os
 import re
-import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _signals
 from quiclab._nearest import hint, listed
 from quiclab._quiclab import OutputError
 
@@ -307,7 +306,7 @@ def _move(partial: Path, names: Names) -> Path:
 
 
 def _remove(partial: Path, made: list[Path]) -> None:
-    with _uninterrupted():
+    with _signals.ignored():
         _remove_tree(partial)
         for parent in made:
             # The folder is no longer ours if another process has written to it.
@@ -319,16 +318,3 @@ def _remove_tree(path: Path) -> None:
     import shutil
 
     shutil.rmtree(path, ignore_errors=True)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """A second Ctrl-C does not stop the removal. Only the main thread gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -121,6 +121,7 @@ def relay(
     *,
     seed: int,
     ready: Callable[[list[tuple[str, str]]], object],
+    goes_on: Callable[[], bool],
     blackouts: Sequence[tuple[str, str]],
     rebinds: Sequence[tuple[str, str]],
     capture: str | PathLike[str] | None,

@@ -5,12 +5,15 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
+from typing import TextIO, TypeVar
 
-INTERRUPTED = 130
+from quiclab import _signals
+
+INTERRUPTED = 128 + signal.SIGINT
 FAILED = 2
+_ENDED = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+"""What is said after signals; of others, their names."""
 
 _LONGEST = 299 - len("quiclab: ")
 """Letters of an error."""
@@ -19,97 +22,112 @@ _OS_ERROR = re.compile(r" \(os error \d+\)")
 """What Rust adds to an error of the system, whose words say the same."""
 
 _TRACEBACK = "QUICLAB_TRACEBACK"
+_Stream = TypeVar("_Stream", bound="_Told")
+
 _COMPLETE = "__complete"
 """In place of a command: see `quiclab.commands.complete`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line; returns its exit code: 0, 2 for an error, 130 for an interrupt, 143 for SIGTERM."""
+    """Runs a command line; returns its exit code: 0, 2 for an error, 128 and the number of a signal that ended it."""
     try:
-        signal.signal(signal.SIGTERM, _terminated)
+        if arguments is None:
+            _signals.ignore_at_exit()
+        _signals.heed(_signals.end)
         _prepare_output()
         return _command(arguments)
-    except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
-    except _Terminated:
-        return _fail("terminated", 128 + signal.SIGTERM)
     except BrokenPipeError:
         # The reader of our output has enough, as `head` does.
-        _drop_output()
+        _drop(sys.stdout)
         return 1
     except _OutputError as error:
         return _fail(str(error), FAILED)
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else FAILED
     except BaseException as error:
-        if _was_interrupt(error):
-            return _fail("interrupted", INTERRUPTED)
+        number = _signal_of(error)
+        if number is not None:
+            with _signals.ignored():
+                return _fail(_ENDED.get(number) or f"ended by {number.name}", 128 + number)
         if os.environ.get(_TRACEBACK):
             raise
         return _fail(_one_line(error), FAILED)
-
-
-class _Terminated(BaseException):
-    """SIGTERM came: what is being written is removed as after Ctrl-C."""
 
 
 class _OutputError(Exception):
     """Standard output is not there, or cannot be written."""
 
 
-class _Output(io.TextIOWrapper):
-    """Standard output, whose errors are told apart from those of files."""
+class _Told(io.TextIOWrapper):
+    """The error stream: what it cannot take is dropped. A window that was closed, or a full disk, ends no command."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.fails(error)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self.fails(error)
+
+    def fails(self, error: OSError) -> None:
+        """What an error of the stream means."""
+        _drop(self)
+
+
+class _Output(_Told):
+    """Standard output, whose errors are told apart from those of files. A terminal that is gone needs no results."""
+
+    is_terminal = False
+    """Whether it was one when the command began: of one that is gone, nobody can tell."""
 
     def write(self, text: str, /) -> int:
         # Libraries probe a stream by writing nothing, and ignore the error of a full disk.
-        if text == "":
-            return 0
-        with _told_apart():
-            return super().write(text)
+        return 0 if text == "" else super().write(text)
 
-    def flush(self) -> None:
-        with _told_apart():
-            super().flush()
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise _OutputError(f"standard output: cannot be written: {reason}") from error
+    def fails(self, error: OSError) -> None:
+        """A reader that has enough ends the command; so does any other error, but for the end of a terminal."""
+        if isinstance(error, BrokenPipeError):
+            raise error
+        _drop(self)
+        if not self.is_terminal:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise _OutputError(f"standard output: cannot be written: {reason}") from error
 
 
 def _prepare_output() -> None:
     """Checks that there is an output, and makes it print any file name."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  (open until the process ends)
+    # Only streams that Python itself made: the caller of `main` may have replaced them.
+    elif type(sys.stderr) is io.TextIOWrapper:
+        sys.stderr = _around(sys.stderr, _Told)
     if sys.stdout is None:
         raise _OutputError("standard output is closed; expected a file, a pipe or a terminal, like >/dev/null")
-    # Only streams that Python itself made: the caller of `main` may have replaced them.
-    if type(sys.stderr) is io.TextIOWrapper:
-        sys.stderr.reconfigure(errors="backslashreplace")
     if type(sys.stdout) is io.TextIOWrapper:
-        sys.stdout = _Output(
-            sys.stdout.buffer,
-            encoding=sys.stdout.encoding,
-            errors="backslashreplace",
-            line_buffering=sys.stdout.line_buffering,
-            write_through=sys.stdout.write_through,
-        )
+        sys.stdout = _around(sys.stdout, _Output)
+        sys.stdout.is_terminal = sys.stdout.isatty()
 
 
-def _drop_output() -> None:
-    """Discards what is buffered, so that nothing is written at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _around(stream: io.TextIOWrapper, kind: type[_Stream]) -> _Stream:
+    return kind(
+        stream.buffer,
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
-def _terminated(signum: int, frame: FrameType | None) -> None:
-    raise _Terminated
+def _drop(stream: TextIO) -> None:
+    """Discards what is buffered, so that nothing is written at exit, and whatever comes."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
 
 
 def _command(arguments: Sequence[str] | None) -> int:
@@ -149,13 +167,15 @@ def _complete(words: Sequence[str]) -> int:
     return 0
 
 
-def _was_interrupt(error: BaseException | None) -> bool:
-    """Whether a Ctrl-C is at the bottom of it: libraries that are being imported turn it into an ImportError."""
+def _signal_of(error: BaseException | None) -> signal.Signals | None:
+    """The signal at the bottom of an error, if any: libraries that are being imported turn it into an ImportError."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
-            return True
+            return signal.SIGINT
+        if isinstance(error, _signals.Ended):
+            return signal.Signals(error.number)
         error = error.__cause__ or error.__context__
-    return False
+    return None
 
 
 def _one_line(error: BaseException) -> str:

@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _signals
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 
 LEASH = "QUICLAB_LEASH"
 """The variable with the descriptor by which the process outside ends the one inside: a byte for a signal, or EOF."""
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""The signals that end a run. Its results are then written as at any other end."""
+TERMINAL = "QUICLAB_TERMINAL"
+"""The variable that says to the process inside that it may give the terminal to a shell."""
 OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Those that a shell in a gate handles itself."""
-SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in ENDING)}; exec \"$@\"", "sh")
-"""The beginning of a command for a process that these signals do not end."""
+SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in _signals.ENDING)}; exec \"$@\"", "sh")
+"""The beginning of a command for a process that the signals that end a run do not end."""
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 """The programs that are needed, and the packages of Debian that have them."""
 HOSTS = Path("/etc/hosts")
@@ -63,29 +64,57 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
 
     # A signal to the process group reaches this process alone, which passes it on: the others have a session of their
     # own, unless the application inside needs the terminal of this one.
-    with _handling(end, interactive=interactive):
-        namespaces = _namespaces()
-        probe = ["unshare", *namespaces, "true"]
-        probed = subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode
-        if probed < 0:
-            # A signal to the group came before the probe had its session.
-            return 128 - probed
-        if probed != 0:
-            raise Error(
-                "this user may not create namespaces here: run it as root, or allow it with the sysctl "
-                "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
-            )
-        environment = {**os.environ, LEASH: str(kept)}
-        command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
-        with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
-            os.close(kept)
-            code = None
-            while code is None:
-                # A signal just before a wait without a limit would be handled after it, when the run is over.
-                with suppress(subprocess.TimeoutExpired):
-                    code = process.wait(timeout=_LOOK_S)
-    os.close(held)
+    handle(end, interactive=interactive)
+    namespaces = _namespaces()
+    probe = ["unshare", *namespaces, "true"]
+    probed = subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode
+    if probed < 0:
+        # A signal to the group came before the probe had its session.
+        return 128 - probed
+    if probed != 0:
+        raise Error(
+            "this user may not create namespaces here: run it as root, or allow it with the sysctl "
+            "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
+        )
+    has_terminal = interactive and _is_in_foreground()
+    environment = {**os.environ, LEASH: str(kept), **({TERMINAL: "1"} if has_terminal else {})}
+    command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
+    with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
+        os.close(kept)
+        code = None
+        while code is None:
+            # A signal just before a wait without a limit would be handled after it, when the run is over.
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=_LOOK_S)
+    if has_terminal:
+        with suppress(OSError):
+            _give_terminal_to(os.getpgrp())
     return code if code >= 0 else 128 - code
+
+
+def _is_in_foreground() -> bool:
+    """Whether standard input is the terminal of this process group, which then gets its Ctrl-C."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _give_terminal_to(group: int) -> None:
+    """Makes a process group that of the foreground, also from the background."""
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, group)
+    signal.signal(signal.SIGTTOU, before)
+
+
+def _take_terminal() -> None:
+    """Of a new process: a group of its own that has the terminal.
+
+    The group that had it is outside of the process namespace, so that a shell could not give it back at its end.
+    """
+    os.setpgid(0, 0)
+    _give_terminal_to(os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
 
 
 def permitted() -> bool:
@@ -104,33 +133,22 @@ def _namespaces() -> list[str]:
     return options if os.geteuid() == 0 else [*options, "--map-root-user"]
 
 
-@contextmanager
-def _handling(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> Iterator[None]:
-    """Lets `end` handle the signals that end a run, for a while."""
-    before = handle(end, interactive=interactive)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def handle(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> dict[signal.Signals, Any]:
-    """Lets `end` handle the signals that end a run, from now on; returns the handlers before.
+def handle(end: _signals.Handler, *, interactive: bool) -> None:
+    """Lets `end` handle the signals that end a run, from now on.
 
     Those of the terminal do nothing if a shell has it. A function that does nothing, and not `SIG_IGN`, which the
-    shell would inherit. After `nohup`, SIGHUP ends nothing.
+    shell would inherit. What was ignored at the beginning ends nothing; inside, all are, by `SHIELD`.
     """
 
-    def nothing(number: int, frame: FrameType | None) -> None:
-        pass
+    def heeded(number: int, frame: FrameType | None) -> None:
+        if not (interactive and number in OF_THE_TERMINAL):
+            end(number, frame)
 
-    before = {}
-    for number in ENDING:
-        if number == signal.SIGHUP and not inside() and signal.getsignal(number) == signal.SIG_IGN:
-            continue
-        before[number] = signal.signal(number, nothing if interactive and number in OF_THE_TERMINAL else end)
-    return before
+    if not inside():
+        _signals.heed(heeded)
+        return
+    for number in _signals.ENDING:
+        signal.signal(number, heeded)
 
 
 def check_tools() -> None:
@@ -173,29 +191,32 @@ class Gate:
     name: str
     ipv4: str
     ipv6: str
-    holder: subprocess.Popen[str]
-    """The process that keeps the namespace."""
+    space: int
+    """The descriptor that keeps the namespace: a process for that could be killed by commands in any gate."""
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command that runs these words in the namespace."""
-        return ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net", "--", *words]
+        return ["nsenter", f"--net=/proc/{os.getpid()}/fd/{self.space}", "--", *words]
 
 
 def open_gate(entry: Mapping[str, Any]) -> Gate:
     """Makes the namespace of a gate, and moves its device into it with addresses and routes."""
-    # In a session of its own: what ends a process group leaves the gate alone.
-    holder = subprocess.Popen(
-        ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"],
+    # In a session of its own: what ends a process group leaves it alone.
+    maker = subprocess.Popen(
+        ["unshare", "--net", "--", "sh", "-c", "echo ready; read end"],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    assert holder.stdout is not None
-    if holder.stdout.readline().strip() != "ready":
-        raise Error(f"no network namespace for the gate {entry['name']}")
+    with maker:
+        assert maker.stdout is not None
+        if maker.stdout.readline().strip() != "ready":
+            raise Error(f"no network namespace for the gate {entry['name']}")
+        _run(["ip", "link", "set", "dev", entry["device"], "netns", str(maker.pid)])
+        space = os.open(f"/proc/{maker.pid}/ns/net", os.O_RDONLY)
     ipv4, ipv6 = entry["addresses"]
-    gate, device = Gate(entry["name"], ipv4, ipv6, holder), entry["device"]
-    _run(["ip", "link", "set", "dev", device, "netns", str(holder.pid)])
+    gate, device = Gate(entry["name"], ipv4, ipv6, space), entry["device"]
     lines = [
         "link set dev lo up",
         f"address add {ipv4}/32 dev {device}",
@@ -237,6 +258,10 @@ class Emulation:
         self._requests = 0
         """How often the run was asked to end."""
         handle(self._request, interactive=interactive)
+        self._has_terminal = interactive and TERMINAL in os.environ
+        if self._has_terminal:
+            # The shell is in the foreground, and what is told at the end is told from behind it.
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self.applications: list[Application] = []
         self._emulator = emulator
         self._leash = int(os.environ[LEASH])
@@ -259,11 +284,12 @@ class Emulation:
     def start(self, gate: str, words: Sequence[str]) -> Application:
         """Starts a command in the namespace of a gate: with the terminal, or in a session of its own."""
         application = Application(gate, words)
-        environment = {key: value for key, value in os.environ.items() if key != LEASH}
+        environment = {key: value for key, value in os.environ.items() if key not in (LEASH, TERMINAL)}
         application.process = subprocess.Popen(
             self.gates[gate].command(words),
             env={**environment, **self._environment, "QUICLAB_GATE": gate},
             start_new_session=not self._interactive,
+            preexec_fn=_take_terminal if self._has_terminal else None,
         )
         self.applications.append(application)
         return application
@@ -284,6 +310,8 @@ class Emulation:
                 status(now)
             for application in self.applications:
                 if application.code is None and application.process is not None:
+                    if self._has_terminal:
+                        _continue(application.process.pid)
                     application.code = application.process.poll()
                     application.ended_s = math.inf if application.code is None else time.monotonic()
             awaited = [one for one in self.applications if until in (None, one.gate)]
@@ -314,7 +342,8 @@ class Emulation:
         for application in running:
             assert application.process is not None
             application.was_ended = True
-            application.process.terminate()
+            # An interactive shell ignores SIGTERM.
+            application.process.send_signal(signal.SIGHUP if self._interactive else signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline and self.requests() < 2:
             if all(one.process is None or one.process.poll() is not None for one in running):
@@ -325,12 +354,21 @@ class Emulation:
                 application.process.kill()
                 application.code = application.process.wait()
         for gate in self.gates.values():
-            gate.holder.kill()
-            gate.holder.wait()
+            os.close(gate.space)
         self.gates = {}
         if self._has_named:
-            _run(["umount", str(HOSTS)])
+            # A command may have done so: there is no other mount namespace for it.
+            with suppress(Error):
+                _run(["umount", str(HOSTS)])
             self._has_named = False
+
+
+def _continue(group: int) -> None:
+    """Lets a process group with the terminal go on if its leader was stopped: nobody else could."""
+    # One that has ended cannot be stopped any more, and then there is nothing to wait for.
+    with suppress(ChildProcessError, ProcessLookupError):
+        if os.waitid(os.P_PID, group, os.WSTOPPED | os.WNOHANG) is not None:
+            os.killpg(group, signal.SIGCONT)
 
 
 def _name_hosts(names: Iterable[tuple[str, Sequence[str]]]) -> bool:
@@ -338,15 +376,31 @@ def _name_hosts(names: Iterable[tuple[str, Sequence[str]]]) -> bool:
     if not HOSTS.exists():
         # There is nothing to mount over, and nobody to be asked for names.
         return False
-    known = HOSTS.read_text(encoding="utf-8", errors="replace")
-    ours = [f"{address} {name}\n" for name, addresses in names for address in addresses]
-    with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8") as file:
-        file.write("".join(ours) + known)
+    known = HOSTS.read_text(encoding="utf-8", errors="surrogateescape")
+    with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(_hosts(list(names), known))
         file.flush()
         Path(file.name).chmod(0o644)
         # The mount keeps the file when its name is gone.
         _run(["mount", "--bind", file.name, str(HOSTS)])
     return True
+
+
+def _hosts(names: Sequence[tuple[str, Sequence[str]]], known: str) -> str:
+    """A file of hosts with these names, and with what the machine's own says of other names.
+
+    A program asks for all addresses of a name, and tries those of the machine itself first.
+    """
+    ours = [f"{address} {name}" for name, addresses in names for address in addresses]
+    taken = {name.lower() for name, _ in names}
+    for line in known.split("\n"):
+        address, *theirs = line.partition("#")[0].split() or [""]
+        left = [name for name in theirs if name.lower() not in taken]
+        if len(left) == len(theirs):
+            ours.append(line)
+        elif left:
+            ours.append(" ".join([address, *left]))
+    return "\n".join(ours)
 
 
 def _variable(name: str) -> str:

@@ -1,10 +1,10 @@
-//! The function `relay`, which runs a relay of the crate `live` until Ctrl-C.
+//! The function `relay`, which runs a relay of the crate `live` until it is asked to end.
 
 use crate::error::{self, RunError};
 use crate::scenario::Scenario;
 use crate::table::Table;
 use live::relay::{Pair, Rebind, Relay, RelayError, RelayOptions, RelayStats};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
@@ -12,15 +12,15 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use units::{Duration, Lateness};
 
-/// Relays UDP datagrams between clients and servers through the world of a scenario, until it is interrupted or `duration` is
-/// over. Returns its statistics, the summary as JSON, and the tables if requested.
+/// Relays UDP datagrams between clients and servers through the world of a scenario, until `goes_on`, which is asked every 20 ms,
+/// denies it or `duration` is over. Returns its statistics, the summary as JSON, and the tables if requested.
 ///
 /// `pairs` are addresses to listen on, each with the server that it represents. `blackouts` are (from, until),
 /// `rebinds` are (when, "port" or "address"), counted from the first packet of a client. `capture` is a folder. `ready`
 /// is called once with the actual pairs, when the world begins. `gates` are the names of those of clients and of servers.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, pairs, *, seed, ready, blackouts, rebinds, capture, gates, duration, tables
+    scenario, pairs, *, seed, ready, goes_on, blackouts, rebinds, capture, gates, duration, tables
 ))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn relay<'py>(
@@ -29,6 +29,7 @@ pub(crate) fn relay<'py>(
     pairs: Vec<(String, String)>,
     seed: u64,
     ready: Py<PyAny>,
+    goes_on: Py<PyAny>,
     blackouts: Vec<(String, String)>,
     rebinds: Vec<(String, String)>,
     capture: Option<PathBuf>,
@@ -46,7 +47,7 @@ pub(crate) fn relay<'py>(
         capture,
     };
     let run_options = lab::Options { seed: Some(seed), tables, ..lab::Options::default() };
-    let (outcome, stats) = py.detach(|| run(&options, &run_options, &ready))?;
+    let (outcome, stats) = py.detach(|| run(&options, &run_options, &ready, &goes_on))?;
     let tables = outcome.tables.into_iter().map(Table::new).collect();
     Ok((report(py, &stats)?, outcome.summary.into_text(), tables))
 }
@@ -56,6 +57,7 @@ fn run(
     options: &RelayOptions,
     run_options: &lab::Options,
     ready: &Py<PyAny>,
+    goes_on: &Py<PyAny>,
 ) -> PyResult<(lab::Outcome, RelayStats)> {
     let relay = Relay::new(options).map_err(failed)?;
     let pairs: Vec<(String, String)> =
@@ -65,10 +67,12 @@ fn run(
     let mut progress = |_: &RelayStats| {
         let asked = Python::attach(|py| {
             told.take().map_or(Ok(()), |pairs| ready.call1(py, (pairs,)).map(drop))?;
-            py.check_signals()
+            py.check_signals()?;
+            goes_on.call0(py)?.is_truthy(py)
         });
         match asked {
-            Ok(()) => ControlFlow::Continue(()),
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
             Err(error) => {
                 stopped = Some(error);
                 ControlFlow::Break(())
@@ -76,13 +80,7 @@ fn run(
         }
     };
     let result = relay.run(run_options, &mut progress).map_err(failed);
-    match stopped {
-        // Asked to end, it has results all the same.
-        Some(stopped) if !Python::attach(|py| stopped.is_instance_of::<PyKeyboardInterrupt>(py)) => {
-            Err(stopped)
-        }
-        _ => result,
-    }
+    stopped.map_or(result, Err)
 }
 
 fn read<T, U>(given: Vec<T>, one: impl Fn(T) -> PyResult<U>) -> PyResult<Vec<U>> {

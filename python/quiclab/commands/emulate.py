@@ -96,7 +96,7 @@ def shell(
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:], interactive=True))
-    words = [os.environ.get("SHELL", "/bin/sh")]
+    words = [os.environ.get("SHELL") or "/bin/sh"]
     _emulate(file, [(gate, words)], seed, out, False, None, set_ or (), False, interactive=True)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quiclab import _signals
 from quiclab._lines import plain
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
@@ -104,7 +105,7 @@ def matrix(
     task = Task(_bytes(size), timeout, testcase, client_params, server_params, max_lateness, pcap)
     try:
         result = run(found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
     if as_json:

@@ -1,13 +1,12 @@
 """`quiclab relay FILE`: a scenario in real time, between UDP sockets."""
 
 import json
-import signal
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
+from quiclab import _signals
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import warn_if_late
@@ -93,9 +92,9 @@ def relay(
         for clients, server in pairs:
             echo(f"relaying {clients} to {server}", err=as_json)
 
-    # Ended by a supervisor as by a person: with complete captures.
-    signal.signal(signal.SIGTERM, interrupted)
-    signal.signal(signal.SIGINT, interrupted)
+    # All signals ask for the end, with results and complete captures. They interrupt nothing, however many come.
+    asked: list[int] = []
+    _signals.heed(lambda number, frame: asked.append(number))
     blackouts = [period(text) for text in blackout or ()]
     rebinds = [(at, "port") for at in rebind_port or ()] + [(at, "address") for at in rebind_addr or ()]
 
@@ -106,6 +105,7 @@ def relay(
                 list(zip(listen, to, strict=True)),
                 seed=scenario.seed,
                 ready=ready,
+                goes_on=lambda: not asked,
                 blackouts=blackouts,
                 rebinds=rebinds,
                 capture=capture,
@@ -131,11 +131,6 @@ def relay(
         if out is not None:
             echo(f"folder: {plain(out)}", err=True)
     warn_if_late(told["world"], told["tolerance_us"])
-
-
-def interrupted(number: int, frame: FrameType | None) -> None:
-    """The signal's handler."""
-    raise KeyboardInterrupt
 
 
 def period(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from quiclab import _signals
 from quiclab._lines import plain
 from quiclab._nearest import checked
 from quiclab.commands import completions
@@ -128,7 +129,7 @@ def sweep(
             out=True if out is None else out,
             progress=True,
         )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
     columns = _columns(result, show)

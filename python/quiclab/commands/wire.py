@@ -1,14 +1,13 @@
 """What the commands share that put the endpoint on the wire."""
 
 import os
-import signal
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
 
+from quiclab import _signals
 from quiclab.commands import completions
 
 PROTOCOLS = ("h3", "hq-interop")
@@ -72,10 +71,5 @@ def key_log() -> str | None:
 
 
 def end_on_signals() -> None:
-    """SIGTERM ends a command as Ctrl-C does: in good order."""
-    signal.signal(signal.SIGTERM, _interrupted)
-    signal.signal(signal.SIGINT, _interrupted)
-
-
-def _interrupted(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    """The first signal ends a command in good order, and those after it change nothing."""
+    _signals.heed(_signals.end_once())
