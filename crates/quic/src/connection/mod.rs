@@ -463,8 +463,7 @@ impl Connection {
         let requests = if self.is_over() { 0 } else { self.streams.peer_open(Direction::Bidirectional) };
         let StreamStats { acked_bytes, received_bytes, received_unidirectional, .. } = self.streams.stats;
         let bytes = acked_bytes + received_bytes - received_unidirectional;
-        let round_trip = self.paths.current.recovery.rtt.smoothed();
-        Work { requests, bytes, round_trip, patience: self.probe_timeout() * 3 }
+        Work { requests, bytes, round_trip: self.smoothed_rtt(), patience: self.probe_timeout() * 3 }
     }
     /// The number of streams in both directions that the peer has opened and that are not over: at a web server, the
     /// requests in progress.

@@ -85,6 +85,15 @@ impl Connection {
     pub(super) fn probe_timeout(&self) -> Duration {
         self.paths.current.probe_timeout()
     }
+    /// The time in which the peer answers a packet of the handshake, which it acknowledges at once: a probe timeout that is
+    /// not backed off.
+    pub(super) fn answer_time(&self) -> Duration {
+        self.paths.current.recovery.rtt.pto()
+    }
+    /// The smoothed round-trip time of the path in use.
+    pub(super) fn smoothed_rtt(&self) -> Duration {
+        self.paths.current.recovery.rtt.smoothed()
+    }
     /// The number of bytes for frames in the largest 1-RTT packet.
     pub(super) fn room_for_frames(&self) -> usize {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;

@@ -167,12 +167,12 @@ impl Connection {
             SpaceKind::Initial => self.crypto.level() == SpaceKind::Initial,
             _ => self.progress < Progress::Complete && self.keys.get(kind).is_some(),
         };
-        let answered_by = self.paths.current.recovery.rtt.pto();
+        let answer_time = self.answer_time();
         if let Some(space) = self.spaces.get_mut(kind)
             && owes
             && self.early.asked < MAX_ASKED
             && space.probing.left == 0
-            && (space.sent.ack_eliciting() == 0 || space.last_eliciting_at + answered_by <= self.now)
+            && (space.sent.ack_eliciting() == 0 || space.last_eliciting_at + answer_time <= self.now)
         {
             space.probing.left = 1;
             space.received.report();
