@@ -46,12 +46,13 @@ $(VENV)/.tools: Makefile
 PACKAGE := $(VENV)/.package-$(PROFILE)
 $(PACKAGE): $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
 	@rm -f $(VENV)/.package*
+	@touch $(VENV)/.building # its time stays: what changes during the build is newer
 	@$(call REQUIRED,project["dependencies"]) > $(VENV)/.required.txt
 	@$(PIP) install --requirement $(VENV)/.required.txt & packages=$$!; \
 	$(MATURIN) develop --skip-install --profile $(PROFILE) $(LOCKED) || { kill $$packages; exit 1; }; \
 	wait $$packages
 	@PIP_QUIET=1 $(MATURIN) develop --profile $(PROFILE) $(LOCKED)
-	@touch $@
+	@mv $(VENV)/.building $@
 
 # The packages that tests and lints need: the extra `test` of pyproject.toml.
 $(VENV)/.checks: $(VENV)/.tools pyproject.toml

@@ -898,7 +898,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"words.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "..." is "..."; expected the bytes of a segment, as 86250"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "..." is "...": "..." is not a number; expected the bytes of a segment, as 86250"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
@@ -908,7 +908,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"short.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: short.csv, line 3: 1 values for 2 columns"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: short.csv, line 3: 1 value for the 2 columns of line 1, separated by commas"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,

@@ -94,7 +94,7 @@ fn mistakes_in_a_series_name_file_and_line() {
     fs::write(&file, "time_s,loss\n0,0\n1,2\n").unwrap();
     let text = SERIES.replace("FILE", file.to_str().unwrap());
     let error = Scenario::parse(&text, Path::new("a.toml"), &[]).unwrap_err().to_string();
-    let said = "mistaken.csv:3: found \"...\", expected a time in s, a loss from 0 to 1";
+    let said = "mistaken.csv:3: found \"...\": \"2\" is above 1; expected a time in s, a loss from 0 to 1";
     assert!(error.starts_with("a.toml:7:") && error.ends_with(said), "{error}");
     let missing = "link.sat.forward.series=none.csv";
     let error =
