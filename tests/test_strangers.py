@@ -270,7 +270,7 @@ SECRETS = (
     SECRET,
     f"root:{SECRET}:19000:0:99999:7:::",
     f"{SECRET},1,2,3\n1,2,3",
-    f"time_s,{SECRET}\n0,1",
+    f"time_s,{SECRET}\n0,x",
     f"0,{SECRET}\n1,2",
     f"1\n2\n{SECRET}\n",
     f"url,size\n{SECRET},abc\n",

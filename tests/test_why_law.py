@@ -245,7 +245,8 @@ def test_a_run_that_cannot_be_repeated_is_answered_from_its_records(tmp_path: Pa
     scenario = quiclab.Scenario.from_file(CASES / "ack-path.toml")
     scenario.run(out=tmp_path / "run", figure=False)
     summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
-    summary["connections"][0]["completion_s"] += 1
+    # So little that it goes together with the rest of the summary.
+    summary["connections"][0]["completion_s"] -= 0.001
     (tmp_path / "run" / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     told = CliRunner().invoke(app, ["why", str(tmp_path / "run")])
     assert told.exit_code == 0, told

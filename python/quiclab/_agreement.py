@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 _NAMES = ("name", "direction", "attachment", "to")
 """What together names an entry of a summary."""
-_ALWAYS = ("sender", "completed", "completion_s", "goodput_mbps", "delivered_bytes", "packets_sent", "packets_lost")
+_ALWAYS = ("sender", "completed", "completion_s", "goodput_mbps", "delivered_bytes", "packets_sent")
 """What the entry of a connection has that was begun; one that was not has only its name."""
+_SIMULATED = "packets_lost"
+"""What it has besides in a simulation, which knows more of a connection than gates with real programs."""
 _AT_MOST = (
     ("completion_s", "duration_s"),
     ("first_byte_s", "duration_s"),
@@ -69,6 +71,20 @@ def summary(found: dict[str, Any]) -> None:
     for at, entry in enumerate(found.get("connections", [])):
         if entry.keys() > {"name"}:
             _connection(f"connections.{at}", entry, found["duration_s"], carriers, copies)
+            if "emulation" not in found:
+                _simulated(f"connections.{at}", entry)
+
+
+def _simulated(path: str, entry: Mapping[str, Any]) -> None:
+    if _SIMULATED not in entry:
+        raise WrongError(f"{path}.{_SIMULATED}", MISSING, "it, as each connection that was begun has it")
+    completion_s = entry["completion_s"]
+    if completion_s and entry["goodput_mbps"] is not None and "parts" not in entry:
+        # The goodput of a mix may be that of one direction; that of a played film counts from its first byte.
+        rate = entry["delivered_bytes"] * 8e-6 / completion_s
+        if abs(entry["goodput_mbps"] - rate) > rate * (_SAME + _ROUNDED / completion_s) + _ROUNDED:
+            right = f"{rate:.6g}, as its delivered_bytes and completion_s have it"
+            raise WrongError(f"{path}.goodput_mbps", entry["goodput_mbps"], right)
 
 
 def _connection(path: str, entry: Mapping[str, Any], duration_s: float, carriers: set[str], copies: int) -> None:
@@ -86,12 +102,6 @@ def _connection(path: str, entry: Mapping[str, Any], duration_s: float, carriers
     if entry["completed"] != (completion_s is not None):
         right = "a number for what is completed" if completion_s is None else "null for what is not completed"
         raise WrongError(f"{path}.completion_s", completion_s, right)
-    if completion_s and entry["goodput_mbps"] is not None and "parts" not in entry:
-        # The goodput of a mix may be that of one direction.
-        rate = entry["delivered_bytes"] * 8e-6 / completion_s
-        if abs(entry["goodput_mbps"] - rate) > rate * (_SAME + _ROUNDED / completion_s) + _ROUNDED:
-            right = f"{rate:.6g}, as its delivered_bytes and completion_s have it"
-            raise WrongError(f"{path}.goodput_mbps", entry["goodput_mbps"], right)
     bottleneck = entry.get("bottleneck")
     if bottleneck is not None and bottleneck not in carriers:
         raise WrongError(f"{path}.bottleneck", bottleneck, "a link, medium or node of it", said=_quoted(bottleneck))
@@ -223,7 +233,9 @@ def _table(run: "Run", path: "Path", words: Mapping[str, Set[str]], flows: list[
             _in_order(part, _IN_ORDER.get(path.stem, ()), subjects, last, run.summary["duration_s"])
         except WrongError as wrong:
             raise OutputError(f"{path}: cannot be read: {wrong}") from wrong
-    for entry in run.summary.get("connections", []) if path.stem == "connection" else ():
+    # What an emulation counts at a gate is of programs, whose connections nobody sees.
+    sees_all = path.stem == "connection" and "emulation" not in run.summary
+    for entry in run.summary.get("connections", []) if sees_all else ():
         if entry.get("packets_sent") and entry["name"] not in seen:
             raise OutputError(
                 f"{path}: has no row of the connection {entry['name']}; expected some, as it sent packets"

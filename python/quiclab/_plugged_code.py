@@ -189,7 +189,8 @@ def _used(function: FunctionType, found: Code) -> list[Any]:
             if not isinstance(value, ModuleType):
                 used.append(value)
             elif not _is_known(value.__name__, found):
-                used += [getattr(value, name) for name in code.co_names if hasattr(value, name)]
+                # What a module would only load or make when asked for is not: that may fail, or take long.
+                used += [vars(value)[name] for name in code.co_names if name in vars(value)]
     return used
 
 

@@ -3,6 +3,7 @@
 import atexit
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,8 +24,18 @@ class Ended(BaseException):
         self.number = number
 
 
+_SAME_S = 1.0
+"""Signals that come so soon after another end nothing more: what that one ends may be removing what it began."""
+_last_s = -_SAME_S
+
+
 def end(number: int, frame: FrameType | None) -> None:
     """Ends a command. The handler while it has nothing to finish."""
+    global _last_s
+    now_s = time.monotonic()
+    if now_s - _last_s < _SAME_S:
+        return
+    _last_s = now_s
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise Ended(number)
@@ -48,6 +59,8 @@ def heed(handler: Handler) -> None:
 
     After `nohup` that is SIGHUP; of a background job of a script, SIGINT and SIGQUIT.
     """
+    global _last_s
+    _last_s = -_SAME_S
     for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
