@@ -32,9 +32,9 @@ _AT_MOST = (
 )
 """Numbers of a connection of which the first is no larger than the second."""
 _ROUNDED = 1e-6
-"""A summary has so many seconds, or megabits per second, rounded."""
+"""How far rounding moves a number of a summary, in seconds or Mbit/s."""
 _SAME = 1e-3
-"""By so large a part a goodput may differ from the bytes and the time."""
+"""The share by which a goodput may differ from the bytes divided by the time."""
 _IN_ORDER = {
     "connection": ("connection", "side"),
     "loss": ("connection", "side"),

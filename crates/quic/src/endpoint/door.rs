@@ -69,8 +69,8 @@ pub(super) struct Door {
     /// Clients without and with requests in progress.
     idle: Crowd,
     busy: Crowd,
-    /// Of those with requests, the ones that have not moved yet, by age: they can be newer than one that moves slowly. The
-    /// last entry is none of them; it keeps the memory of the set.
+    /// The clients whose requests have not moved yet, by age: `busy` can have an older one, which moves slowly. The last
+    /// entry is [`NOBODY`]: a set that is never empty keeps its memory.
     asked: BTreeSet<(Time, u32)>,
 }
 

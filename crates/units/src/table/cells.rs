@@ -90,7 +90,7 @@ pub(super) fn unquoted(cell: &str) -> &str {
     cell.strip_prefix('"').and_then(|inside| inside.strip_suffix('"')).map_or(cell, str::trim)
 }
 
-/// A line may have so many line ends within quotes.
+/// The maximum number of line ends within the quotes of one line.
 const MOST_ENDS: usize = 1_000;
 
 /// The lines of a text with their numbers, from 1. A cell in quotes may have line ends in it.

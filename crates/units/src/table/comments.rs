@@ -27,7 +27,8 @@ pub fn unit_in_comment(text: &str, unnamed: &[&str]) -> Option<(usize, String)> 
 }
 
 impl<'a> Comment<'a> {
-    /// The names of so many columns that it can be: all of it, what is behind a colon, or before a remark in brackets.
+    /// What can be the names of `count` columns: the whole comment, the part behind a colon, or the part before a remark in
+    /// brackets.
     pub(super) fn namings(self, count: usize) -> Vec<Vec<&'a str>> {
         let behind = self.text.split_once(':').map(|(_, behind)| behind.trim());
         let before = |text: &'a str| {

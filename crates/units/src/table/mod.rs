@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         Some(line)
     }
 
-    /// What is wrong with a line of so many cells; `None` if there is one for each of the columns up to the `needed` one.
+    /// What is wrong with the number of a line's cells; `None` if each column up to the `needed` one has a cell.
     pub fn miscounted(&self, cells: usize, needed: usize) -> Option<String> {
         if (needed..=self.count).contains(&cells) {
             return None;
