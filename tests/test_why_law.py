@@ -40,6 +40,28 @@ def test_the_first_advice_brings_half_of_what_it_claims(name: str, seed: int) ->
     assert brings == sorted(brings, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("a pie with a tiny target", 2), ("a pie with a tiny target", 5), ("a terminal far from its cell", 2)],
+)
+def test_the_first_advice_brings_half_of_what_is_estimated(name: str, seed: int) -> None:
+    found = kept(name, seed, tries=False)
+    assert found.holds, found.row(name)
+
+
+@pytest.mark.parametrize("at", [{}, {"client": {"mcs": 2}}])
+def test_advice_changes_the_fixed_scheme_of_a_terminal(at: dict[str, Any]) -> None:
+    cell = {"name": "cell", "type": "lte", "station": "enb", "terminals": ["client"], "mcs": 4, "at": at}
+    wire = {"name": "wire", "from": "server", "to": "enb", "rate": "1 Gbit/s", "delay": "10 ms"}
+    get = _flow("get", "client") | {"application": {"type": "bulk", "size": "4 MB"}}
+    scenario = quiclab.Scenario(name="fixed", duration="60 s", link=[wire], medium=[cell], flow=[get])
+    run = scenario.run()
+    remedy = run.why("get", tries=False)[0].causes[0].remedy
+    assert remedy is not None
+    after = entry_of(scenario.with_(remedy.sets).run(tables=False), "get")["completion_s"]
+    assert after < 0.5 * entry_of(run, "get")["completion_s"], remedy
+
+
 def test_there_are_enough_situations() -> None:
     assert len(SITUATIONS) >= 40
 

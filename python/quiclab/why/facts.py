@@ -7,6 +7,7 @@ from typing import Any
 from quiclab.why.nodes import Node
 from quiclab.why.situation import Hop, Situation, kind
 
+_MANAGED = ("codel", "fq-codel", "red", "pie", "dualpi2")
 _FAIR = 0.7
 _ALONE = 0.8
 
@@ -111,6 +112,11 @@ class Facts:
     def is_elsewhere(self) -> bool:
         """Whether most of the air of its medium belongs to those in other queues."""
         return self.medium is not None and self.own_share < 0.5 * self.lane_share
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether the queue of the bottleneck drops packets before it is full."""
+        return self.hop is not None and self.hop.kind("queue") in _MANAGED
 
     @property
     def is_l4s(self) -> bool:

@@ -9,7 +9,10 @@ from quiclab.why.media import HIGHEST_MBPS, phy_mbps
 from quiclab.why.remedies.option import Option, in_ms
 from quiclab.why.situation import Hop, kind, number, quoted
 
-_GOOD_DB = 30
+GOOD_DB = 30
+"""Decibels of a channel near its antenna."""
+_HIGHEST_MCS = 28
+"""Of a cell."""
 _WIDEST_MHZ = {0: 50, 1: 100, 2: 100, 3: 400, 4: 400}
 """Of a carrier of NR, by its numerology (TS 38.101-1 and 38.101-2, table 5.3.5-1)."""
 _HANDOVER_S = 0.03
@@ -18,8 +21,16 @@ _FEWER = 10
 """Packets for each acknowledgement."""
 
 
-def wider(hop: Hop) -> Iterator[dict[str, Any]]:
+def of_all(facts: Facts, hop: Hop, option: str, value: Any) -> dict[str, Any]:
+    """An option of a medium for all of its nodes, those included that have one of their own."""
+    assert facts.situation is not None
+    own = [node for node, options in facts.situation.at(hop).items() if option in options]
+    return {f"{hop.shared}.{option}": value} | {f"{hop.shared}.at.{quoted(node)}.{option}": value for node in own}
+
+
+def wider(facts: Facts, hop: Hop) -> Iterator[dict[str, Any]]:
     """More spectrum, or a better channel, in a cell."""
+    assert facts.situation is not None
     if hop.medium == "nr":
         wide = number(hop.options.get("bandwidth")) or 100.0
         widest = _WIDEST_MHZ.get(int(hop.options.get("numerology", 1)), 100)
@@ -29,9 +40,13 @@ def wider(hop: Hop) -> Iterator[dict[str, Any]]:
             yield {f"{hop.shared}.layers": 4}
     elif hop.options.get("bandwidth") != "20 MHz":
         yield {f"{hop.shared}.bandwidth": "20 MHz"}
-    channel = hop.options.get("channel")
-    if kind(channel) == "constant":
-        yield {f"{hop.shared}.channel": _GOOD_DB}
+    own = [node for node in facts.situation.stations if "mcs" in facts.situation.at(hop).get(node, {})]
+    if own:
+        yield {f"{hop.shared}.at.{quoted(node)}.mcs": _HIGHEST_MCS for node in own}
+    elif "mcs" in hop.options:
+        yield {f"{hop.shared}.mcs": _HIGHEST_MCS}
+    elif kind(hop.options.get("channel")) == "constant":
+        yield of_all(facts, hop, "channel", GOOD_DB)
 
 
 def faster(facts: Facts, hop: Hop) -> Iterator[dict[str, Any]]:
@@ -71,7 +86,7 @@ def stations(facts: Facts) -> Iterator[Option]:
         for node, options in situation.at(hop).items():
             if node not in situation.stations and kind(options.get("channel", "")) == "constant":
                 key = f"{hop.shared}.at.{quoted(node)}.channel"
-                yield Option(f"a better channel of {node}, which takes less of the cell then", {key: _GOOD_DB}, 0.3)
+                yield Option(f"a better channel of {node}, which takes less of the cell then", {key: GOOD_DB}, 0.3)
         return
     rates = {str(node): phy_mbps(medium, str(node)) for node in medium.get("terminals", [])}
     best = max((rate for rate in rates.values() if rate is not None), default=0.0)
@@ -155,7 +170,7 @@ def repairs(facts: Facts) -> Iterator[Option]:
             yield Option(f"more attempts for a frame of {hop.name}", {f"{hop.shared}.attempts": 7}, 0.5)
         if hop.medium in ("lte", "nr"):
             if hop.options.get("rlc") == "um":
-                yield Option(f"the acknowledged mode of RLC at {hop.name}", {f"{hop.shared}.rlc": "am"}, 0.4)
+                yield Option(f"the acknowledged mode of RLC at {hop.name}", of_all(facts, hop, "rlc", "am"), 0.4)
             if int(hop.options.get("harq_retransmissions", 3)) < 3:
                 again = {f"{hop.shared}.harq_retransmissions": 3}
                 yield Option(f"HARQ retransmissions at {hop.name}", again, 0.4)

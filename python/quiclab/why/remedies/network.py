@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.why.facts import Facts, mbps
-from quiclab.why.remedies.media import faster, wider
+from quiclab.why.remedies.media import GOOD_DB, faster, of_all, wider
 from quiclab.why.remedies.option import Option, in_mbps, in_ms
 from quiclab.why.situation import Hop, kind, number, quoted
 
@@ -42,7 +42,7 @@ def _higher(facts: Facts, hop: Hop, rate_mbps: float | None, factor: int) -> Ite
     if not hop.key:
         return
     if hop.medium in ("lte", "nr"):
-        yield from wider(hop)
+        yield from wider(facts, hop)
     elif hop.medium == "wlan":
         yield from faster(facts, hop)
     elif rate_mbps:
@@ -61,12 +61,9 @@ def channel(facts: Facts) -> Iterator[Option]:
         medium = media.get(hop.name.split(" ")[0])
         if medium is None or "channel" not in hop.options:
             continue
-        sets[f"{hop.shared}.channel"] = _GOOD
-        for node, own in medium.get("at", {}).items():
-            if "channel" in own:
-                sets[f"{hop.shared}.at.{quoted(node)}.channel"] = _GOOD
+        sets |= of_all(facts, hop, "channel", GOOD_DB)
     if sets:
-        yield Option(f"a better radio channel, of {_GOOD} dB", sets, 0.6)
+        yield Option(f"a better radio channel, of {GOOD_DB} dB", sets, 0.6)
 
 
 def faster_channel(facts: Facts) -> Iterator[Option]:
@@ -74,10 +71,6 @@ def faster_channel(facts: Facts) -> Iterator[Option]:
     hop = facts.hop
     fixed = hop is not None and hop.medium == "wlan" and kind(hop.options.get("rate_control", "fixed")) == "fixed"
     yield from (replace(option, brings=0.1) if fixed else option for option in channel(facts))
-
-
-_GOOD = 30
-"""Decibels of a channel near its antenna."""
 
 
 def _lossy(hops: Sequence[Hop]) -> list[Hop]:
@@ -89,7 +82,8 @@ def losses(facts: Facts) -> Iterator[Option]:
     assert facts.situation is not None
     lossy = _lossy([*facts.situation.data, *facts.situation.back])
     sets = {f"{hop.key}.loss": "none" for hop in lossy if hop.medium is None}
-    sets |= {f"{hop.shared}.loss": "none" for hop in lossy if hop.medium is not None}
+    for hop in lossy:
+        sets |= of_all(facts, hop, "loss", "none") if hop.medium is not None else {}
     errors: dict[str, Any] = {}
     for hop in facts.situation.data:
         at = {f".at.{quoted(node)}": own for node, own in facts.situation.at(hop).items()}

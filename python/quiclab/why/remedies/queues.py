@@ -77,10 +77,10 @@ def managed(facts: Facts) -> Iterator[Option]:
     hop, situation = facts.hop, facts.situation
     if hop is None or not hop.key or not hop.rate_mbps or situation is None or not situation.path_rtt_s:
         return
-    if hop.kind("queue") in ("codel", "fq-codel", "red", "pie", "dualpi2"):
+    if facts.is_managed:
         product = max(hop.rate_mbps * situation.path_rtt_s * 125e3, 15_000.0)
         what = f"a queue of {hop.name} that drops only when it is full, of one BDP"
-        yield Option(what, _queue(hop, in_bytes(product)), 0.4)
+        yield Option(what, _queue(hop, in_bytes(product)), 0.2)
 
 
 def alike(facts: Facts) -> Iterator[Option]:
