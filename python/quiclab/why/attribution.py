@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quiclab.why import losses
+from quiclab.why.bottleneck import Bottleneck
 from quiclab.why.delays import Delays, Parts
 from quiclab.why.events import merged
 from quiclab.why.path import Path
@@ -206,7 +207,7 @@ class Attribution:
             left = spent * (1 - full - out)
             self._wait("competition", parts["competition"], self._waits_there(place))
         reduced = self._reduced.mean(*span)
-        for name, part in self._of_round_trip(left, own, place).items():
+        for name, part in self._of_round_trip(left, own, place, self._acked(wait, span)).items():
             parts[name] = parts.get(name, 0.0) + part
             left -= part
         if reduced > 0 and wait in _OF_THE_WINDOW:
@@ -227,7 +228,21 @@ class Attribution:
         other = np.flatnonzero(~np.isin(self.waits["wait"], ("handshake", "validation")))
         return float(self.waits["time_s"][other[0]]) if other.size else float("inf")
 
-    def _of_round_trip(self, left: float, own: float, place: tuple[int, Parts]) -> dict[str, float]:
+    @cached_property
+    def _back(self) -> list[Bottleneck]:
+        """The hops of the way back that have a rate of their own."""
+        hops = [hop for hop in self._situation.back if hop.medium is None and hop.rate_mbps]
+        return [Bottleneck(self._records, hop.name) for hop in hops]
+
+    def _acked(self, wait: str, span: tuple[float, float]) -> float:
+        """The share of a time in which the rate of acknowledgements was that of a full way back.
+
+        A sender that paces by the rate at which data is acknowledged sends no faster, however short the queue is.
+        """
+        paced = wait == "pacer" and self._situation.controller.startswith("bbr")
+        return max((hop.shares(*span)[0] for hop in self._back), default=0.0) if paced else 0.0
+
+    def _of_round_trip(self, left: float, own: float, place: tuple[int, Parts], acked: float) -> dict[str, float]:
         """What the queues of others, the way back and late acknowledgements have of a wait for a round trip."""
         at, parts = place
         found: dict[str, float] = {}
@@ -235,8 +250,8 @@ class Attribution:
         there = sum(float(parts.queues[hop.name][at]) for hop in self._situation.data if hop.name in parts.queues)
         round_trip = float(parts.seconds[at])
         if back > 0:
-            found["return path"] = left * back
-            self._wait("return path", left * back, back * round_trip)
+            found["return path"] = left * max(back, acked)
+            self._wait("return path", left * max(back, acked), back * round_trip)
         if there > 0 and 1 - own >= _OF_OTHERS:
             found["competition"] = left * there
             self._wait("competition", left * there, there * round_trip)
