@@ -88,6 +88,11 @@ pub struct Processor {
     busy: Duration,
 }
 
+/// How long a node takes for a packet without application data: as long as for others where nothing else is given.
+pub fn ack_time(arguments: &Arguments) -> Duration {
+    arguments.duration(if arguments.has("ack") { "ack" } else { "packet" })
+}
+
 impl Processor {
     /// Creates an idle server.
     ///
@@ -104,13 +109,11 @@ impl Processor {
             delays: options.delays,
             interest: options.interest,
         };
-        let packet = arguments.duration("packet");
-        let ack = if arguments.has("ack") { arguments.duration("ack") } else { packet };
         Ok(Processor {
             // A drop-tail queue draws nothing.
             buffer: Buffer::new(&buffer, Stream::new(0, options.name))?,
-            packet,
-            ack,
+            packet: arguments.duration("packet"),
+            ack: ack_time(arguments),
             byte: arguments.duration("byte"),
             serving: None,
             busy: Duration::ZERO,

@@ -186,8 +186,8 @@ fn item(
 
 /// Reads a number of TOML with a point or an exponent. One that is too large for 64 bits is a whole number that saturates.
 fn real(digits: &str) -> Node {
-    let number = digits.parse().unwrap_or(f64::NAN);
-    if f64::is_infinite(number) && !digits.contains("inf") {
+    let number: f64 = digits.parse().expect("Rust reads each number with a point or an exponent that TOML allows");
+    if number.is_infinite() && !digits.contains("inf") {
         return Node::Integer(if number < 0.0 { i128::MIN } else { i128::MAX });
     }
     Node::Float(number)
