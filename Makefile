@@ -139,15 +139,15 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 
 .PHONY: instructions
 instructions: deps ## whether reduced scenarios take the instructions that are committed; RENEW='why they changed' writes them anew
-	cargo build --package own-controller --release --quiet $(LOCKED)
-	cargo build --package lab --example emulated --release --quiet $(LOCKED)
-	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller \
+	cargo build --package own-controller --profile $(PROFILE) --quiet $(LOCKED)
+	cargo build --package lab --example emulated --profile $(PROFILE) --quiet $(LOCKED)
+	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/$(PROFILE)/own-controller \
 		$${RENEW:+--renew "$$RENEW"}
 
 .PHONY: exponents
 exponents: deps ## whether twice as much of anything costs more than twice as much
-	cargo build --package own-controller --release --quiet $(LOCKED)
-	$(PYTHON) benches/exponents.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller
+	cargo build --package own-controller --profile $(PROFILE) --quiet $(LOCKED)
+	$(PYTHON) benches/exponents.py --runner $${CARGO_TARGET_DIR:-target}/$(PROFILE)/own-controller
 
 .PHONY: bench-prompt
 bench-prompt: build ## what a user waits for at the prompt: the CPU time of whole processes

@@ -65,7 +65,7 @@ fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Op
     let receives = |hops: &[usize], node| hops.iter().any(|hop| network.1.end_of(*hop).0 as usize == node);
     let most = network.0.processing().filter_map(|(node, server)| {
         let (packet, byte) = (server.arguments.duration("packet"), server.arguments.duration("byte"));
-        let ack = network::processing::ack_time(server.arguments);
+        let ack = network::processing::ack_time(&server.arguments);
         let of_data = if receives(data, node) { packet + byte * sizes.data } else { Duration::ZERO };
         let of_ack = if receives(back, node) { ack + byte * sizes.ack } else { Duration::ZERO };
         // The time that the node takes for as many packets as have one acknowledgement.
