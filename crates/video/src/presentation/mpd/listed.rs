@@ -2,9 +2,10 @@
 
 use super::Draft;
 use super::indexed::Listed;
+use super::times::ROUNDING;
 use super::tracks::PeriodDraft;
 use crate::presentation::file::{self, TextError, quoted};
-use crate::presentation::{MAX_DURATION, MAX_SIZES};
+use crate::presentation::{MAX_DURATION, MAX_SIZES, Track};
 use std::collections::BTreeMap;
 use units::Duration;
 use units::table::Reader;
@@ -18,11 +19,11 @@ const SECONDS: usize = 4;
 const INITIALIZATION: &str = "init";
 
 /// Replaces the sizes of all representations by those in the file, which must be complete. Returns which columns were
-/// skipped.
+/// skipped, and which seconds were not used.
 ///
 /// # Errors
 /// The first invalid line, with a description; or the first segment without a line.
-pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, TextError> {
+pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Vec<String>, TextError> {
     let mut reader = file::csv(text)?;
     let header = reader.first().number;
     let columns = Columns::read(&mut reader, draft.periods.len())
@@ -33,11 +34,18 @@ pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, Tex
     while let Some(line) = reader.next(&mut cells) {
         columns
             .entry(&mut reader, &cells)
-            .and_then(|entry| slots.set(&mut draft.periods, &entry))
+            .and_then(|entry| slots.set(&mut draft.periods, &entry, line.number))
             .map_err(|problem| TextError::line(line.number, problem))?;
     }
     check_complete(&draft.periods)?;
-    Ok(skipped)
+    let (count, first) = slots.others;
+    let others = (count > 0).then(|| {
+        let segments = if count == 1 { "segment" } else { "segments" };
+        format!(
+            "line {first}: the seconds of {count} {segments}, of which this is the first, are not those of the MPD, which are taken"
+        )
+    });
+    Ok(skipped.into_iter().chain(others).collect())
 }
 
 /// The index of each column in a line.
@@ -53,22 +61,30 @@ struct Entry<'a> {
     seconds: Option<Duration>,
 }
 
-/// The durations of the segments in a file, as far as its lines are right: [`apply`] names those that are not.
-pub(super) fn durations(text: &str) -> Listed {
+/// The durations of the segments in a file.
+///
+/// # Errors
+/// The first invalid line: without its durations an MPD that needs them would seem to be wrong.
+pub(super) fn durations(text: &str) -> Result<Listed, TextError> {
     let mut listed = Listed::new();
-    let Ok(mut reader) = file::csv(text) else { return listed };
-    let Ok(columns) = Columns::read(&mut reader, 1) else { return listed };
+    let mut reader = file::csv(text)?;
+    let header = reader.first().number;
+    let columns = Columns::read(&mut reader, 1).map_err(|problem| TextError::line(header, problem))?;
     let mut cells = Vec::new();
     let mut left = MAX_SIZES;
-    while reader.next(&mut cells).is_some() && left > 0 {
-        let Ok(entry) = columns.entry(&mut reader, &cells) else { continue };
-        left -= 1;
+    while let Some(line) = reader.next(&mut cells) {
+        let entry =
+            columns.entry(&mut reader, &cells).map_err(|problem| TextError::line(line.number, problem))?;
+        left = match left.checked_sub(1) {
+            Some(left) => left,
+            None => break,
+        };
         if let Some(segment) = entry.segment {
             let place = (entry.period, entry.representation.to_owned());
             listed.entry(place).or_default().insert(segment, entry.seconds);
         }
     }
-    listed
+    Ok(listed)
 }
 
 impl Columns {
@@ -132,6 +148,8 @@ fn seconds<'a>(reader: &mut Reader<'a>, cell: &'a str) -> Option<Duration> {
 /// Where the sizes of representations are, by period and name.
 struct Slots {
     places: BTreeMap<(usize, String), Slot>,
+    /// How many lines have other seconds than the MPD, and the first of them.
+    others: (usize, usize),
 }
 
 struct Slot {
@@ -154,10 +172,10 @@ impl Slots {
                 places.insert((number, place.id.clone()), slot);
             }
         }
-        Slots { places }
+        Slots { places, others: (0, 0) }
     }
 
-    fn set(&mut self, periods: &mut [PeriodDraft], entry: &Entry<'_>) -> Result<(), String> {
+    fn set(&mut self, periods: &mut [PeriodDraft], entry: &Entry<'_>, line: usize) -> Result<(), String> {
         let Some(period) = periods.get_mut(entry.period) else {
             return Err(format!("period is {}; the MPD has {} of them", entry.period + 1, periods.len()));
         };
@@ -175,7 +193,8 @@ impl Slots {
         }
         // A folder has the segments of all languages, and of subtitles.
         let Some((track, number, listed)) = slot.taken else { return Ok(()) };
-        let representation = &mut period.period.tracks[track].representations[number];
+        let Track { durations, representations, .. } = &mut period.period.tracks[track];
+        let representation = &mut representations[number];
         let Some(segment) = entry.segment else {
             if slot.has_initialization && representation.initialization != entry.bytes {
                 return Err(format!("the initialization segment of representation {name} twice"));
@@ -193,6 +212,15 @@ impl Slots {
             return Err(format!("segment {segment} of representation {name} twice"));
         }
         *size = entry.bytes;
+        // The last one may be cut at the end of its period.
+        let other = |seconds: &Duration| {
+            let known = durations[segment - 1];
+            let is_last = segment == durations.len();
+            (*seconds).max(known) - (*seconds).min(known) > ROUNDING && !(is_last && *seconds > known)
+        };
+        if entry.seconds.as_ref().is_some_and(other) {
+            self.others = (self.others.0 + 1, if self.others.0 == 0 { line } else { self.others.1 });
+        }
         Ok(())
     }
 }

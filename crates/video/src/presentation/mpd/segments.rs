@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::indexed::Index;
-use super::times::{TimeSource, Times, too_many};
+use super::times::{MAX_GAP, TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
@@ -55,14 +55,9 @@ pub(super) fn read(
     reading: &mut Reading,
 ) -> Result<Segments, TextError> {
     let Some(addressing) = Addressing::of(levels)? else {
-        let durations = index.durations(levels, window)?;
+        let (durations, listed) = index.durations(levels, window, reading)?;
         take(&levels[0], durations.len(), reading)?;
-        return Ok(Segments {
-            listed: durations.len(),
-            sizes: None,
-            initialization: base(levels)?,
-            durations,
-        });
+        return Ok(Segments { listed, sizes: None, initialization: base(levels)?, durations });
     };
     let element = addressing.elements[0];
     let times = Times::of(&addressing, window)?;
@@ -92,6 +87,7 @@ pub(super) fn read(
         }
     };
     take(&element, ticks.len(), reading)?;
+    addressing.note_offset(&times, reading)?;
     let durations = times.durations(&ticks, &element, reading)?;
     Ok(Segments { durations, listed: ticks.len(), sizes, initialization: addressing.initialization()? })
 }
@@ -186,6 +182,31 @@ impl<'a> Addressing<'a> {
         }
     }
 
+    /// A note if the first segment of a timeline does not begin with its period, whose place in it
+    /// `presentationTimeOffset` states. Segments are played from the first one on in any case.
+    fn note_offset(&self, times: &Times<'a>, reading: &mut Reading) -> Result<(), TextError> {
+        let (Some(element), TimeSource::Timeline(timeline)) =
+            (self.with("presentationTimeOffset"), times.source)
+        else {
+            return Ok(());
+        };
+        let Some(offset) = element.number("presentationTimeOffset", 0, u64::MAX)? else { return Ok(()) };
+        let Some(first) =
+            timeline.children("S").next().map_or(Ok(None), |run| run.number("t", 0, u64::MAX))?
+        else {
+            return Ok(());
+        };
+        let off = times.exact(first.abs_diff(offset)).unwrap_or(Duration::MAX);
+        if times.window.is_static && off > MAX_GAP {
+            let words = if first < offset { "before its period begins" } else { "after it" };
+            reading.note(timeline.wrong(format!(
+                "its first segment begins {off} {words} (t is {first}, presentationTimeOffset {offset}); it is played \
+                 whole, at the beginning of the period"
+            )));
+        }
+        Ok(())
+    }
+
     /// The segments of a SegmentList.
     fn ranges(&self, reading: &mut Reading) -> Result<Ranges, TextError> {
         let owner = self.elements.iter().find(|element| element.children("SegmentURL").next().is_some());
@@ -197,12 +218,14 @@ impl<'a> Addressing<'a> {
             if sizes.len() == MAX_SEGMENTS {
                 return Err(too_many(&url));
             }
-            sizes.push(url.attribute("mediaRange").map(|text| range(&url, "mediaRange", text)).transpose()?);
+            // `1000-` is a range to the end of a file, whose size nobody knows here.
+            let text = url.attribute("mediaRange").filter(|text| !is_open(text));
+            sizes.push(text.map(|text| range(&url, "mediaRange", text)).transpose()?);
         }
         let (count, unknown) = (sizes.len(), sizes.iter().filter(|size| size.is_none()).count());
         if unknown > 0 && unknown < count {
             reading.note(owner.wrong(format!(
-                "{unknown} of {count} SegmentURL have no mediaRange: the bandwidth gives their sizes"
+                "{unknown} of {count} SegmentURL have no mediaRange, or one without an end: the bandwidth gives their sizes"
             )));
         }
         Ok(Ranges { count, sizes: (unknown < count).then_some(sizes) })
@@ -296,6 +319,12 @@ fn equal_ticks(
     }
     // Both factors are below 2^32.
     Ok((0..count).map(|at| (at * duration, (at + 1) * duration)).collect())
+}
+
+/// Whether a range has a first byte alone.
+fn is_open(text: &str) -> bool {
+    let first = text.trim().strip_suffix('-');
+    first.is_some_and(|first| !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The bytes of a range: `0-499` has 500.

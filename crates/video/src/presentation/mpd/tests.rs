@@ -539,7 +539,7 @@ fn lists_that_do_not_fit_are_refused() {
     ] {
         let text = list(&urls);
         assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations[0].sizes, sizes);
-        let told = "the-file, line 5: SegmentList: 1 of 2 SegmentURL have no mediaRange: the bandwidth gives their sizes";
+        let told = "the-file, line 5: SegmentList: 1 of 2 SegmentURL have no mediaRange, or one without an end: the bandwidth gives their sizes";
         assert_eq!(notes(&text), [told]);
     }
     assert_eq!(
@@ -552,7 +552,7 @@ fn lists_that_do_not_fit_are_refused() {
             list(&url("9-0")),
             "line 6: SegmentURL: mediaRange is \"9-0\"; expected the first and the last byte",
         ),
-        (list(&url("0-")), "mediaRange is \"0-\""),
+        (list(&url("-0")), "mediaRange is \"-0\""),
         (list(&url("0-18446744073709551615")), "mediaRange is"),
         (list(&url("0-1000000000000")), "mediaRange is"),
         (list(&"<SegmentURL/>".repeat(100_001)), "SegmentURL: more than 100000 segments"),
@@ -634,4 +634,173 @@ fn sizes_of_several_periods_name_the_period() {
     assert_eq!(without, "the-sizes, line 1: no column \"period\"; expected it for 2 periods");
     let beyond = error(&format!("{header}\n3,v1,1,1\n"));
     assert_eq!(beyond, "the-sizes, line 2: period is 3; the MPD has 2 of them");
+}
+
+const TEMPLATE: &str = "<SegmentTemplate media=\"$Number$\" duration=\"2\"/>";
+
+/// The names of the representations that are played, by track.
+fn played(text: &str) -> Vec<Vec<String>> {
+    let names = |track: &Track| track.representations.iter().map(|one| one.id.clone()).collect();
+    read(&[("file", text)]).periods[0].tracks.iter().map(names).collect()
+}
+
+fn set(attributes: &str, inside: &str) -> String {
+    format!("<AdaptationSet {attributes}>\n{inside}\n</AdaptationSet>")
+}
+
+fn one(id: &str, bandwidth: u64, attributes: &str) -> String {
+    format!("<Representation id=\"{id}\" bandwidth=\"{bandwidth}\" {attributes}/>")
+}
+
+#[test]
+fn the_main_set_comes_before_those_that_replace_it() {
+    let role = |value: &str| format!("<Role schemeIdUri=\"urn:mpeg:dash:role:2011\" value=\"{value}\"/>");
+    for kind in ["video", "audio"] {
+        let attributes = format!("contentType=\"{kind}\"");
+        for other in ["alternate", "supplementary", "sign", "commentary", "description"] {
+            for main in [role("main"), String::new(), role("main") + &role("alternate")] {
+                let second = set(&attributes, &(role(other) + &one("other", 9_000, "")));
+                let first = set(&attributes, &(main + &one("main", 8_000, "")));
+                for text in [sets(&[second.clone(), first.clone()].concat()), sets(&[first, second].concat())]
+                {
+                    assert_eq!(played(&text), [["main"]], "{other}");
+                }
+            }
+        }
+        // Other schemes say something else.
+        let foreign = role("alternate").replace("dash:role", "x");
+        let text = sets(
+            &[set(&attributes, &(foreign + &one("a", 8_000, ""))), set(&attributes, &one("b", 9_000, ""))]
+                .concat(),
+        );
+        assert_eq!(played(&text), [["a"]]);
+    }
+}
+
+#[test]
+fn several_sets_of_video_are_told() {
+    let attributes = "contentType=\"video\"";
+    let text =
+        sets(&[set(attributes, &one("low", 8_000, "")), set(attributes, &one("high", 9_000, ""))].concat());
+    assert_eq!(played(&text), [["low"]]);
+    let told = "the-file, line 4: AdaptationSet: one of 2 adaptation sets of video, whose representations alone are played; video_set chooses";
+    assert_eq!(notes(&text), [told]);
+    // Languages are usual.
+    assert!(notes(&text.replace("contentType=\"video\"", "contentType=\"audio\"")).is_empty());
+}
+
+#[test]
+fn a_set_of_both_kinds_is_two_tracks() {
+    let types = [one("a", 8_000, "mimeType=\"audio/mp4\""), one("v", 90_000, "mimeType=\"video/mp4\"")];
+    let codecs = [one("a", 8_000, "codecs=\"mp4a.40.2\""), one("v", 90_000, "codecs=\"avc1.4d401e\"")];
+    for [audio, video] in [types, codecs] {
+        for inside in [[audio.as_str(), &video].concat(), [video.as_str(), &audio].concat()] {
+            assert_eq!(played(&sets(&set("", &inside))), [["v"], ["a"]]);
+        }
+    }
+    let wrong = sets(&set(
+        "contentType=\"video\"",
+        &(one("v", 90_000, "") + "\n" + &one("a", 8_000, "mimeType=\"audio/mp4\"")),
+    ));
+    assert_eq!(played(&wrong), [["v"]]);
+    assert_eq!(
+        notes(&wrong),
+        ["the-file, line 6: Representation: audio in an adaptation set of video; left out"]
+    );
+}
+
+#[test]
+fn a_timeline_that_does_not_begin_with_its_period_is_told() {
+    let text = |first: u64, offset: &str| {
+        timeline(&format!("<S t=\"{first}\" d=\"2000\" r=\"2\"/>"))
+            .replace("timescale", &format!("{offset} timescale"))
+    };
+    for (first, words) in [(98_000, "2s before its period begins"), (102_500, "2.5s after it")] {
+        let notes = notes(&text(first, "presentationTimeOffset=\"100000\""));
+        let told = format!("its first segment begins {words} (t is {first}, presentationTimeOffset 100000)");
+        assert!(notes.len() == 1 && notes[0].replace(" s ", "s ").contains(&told), "{notes:?}");
+    }
+    for (first, offset) in
+        [(100_050, "presentationTimeOffset=\"100000\""), (100_000, ""), (0, "presentationTimeOffset=\"0\"")]
+    {
+        assert_eq!(notes(&text(first, offset)), [""; 0]);
+    }
+}
+
+const ON_DEMAND: &str = "<SegmentBase indexRange=\"800-1000\"/>";
+
+#[test]
+fn listed_seconds_that_contradict_the_mpd_are_told() {
+    let of =
+        |text: &str, sizes: &str| (ROW.build.notes)(&arguments(&ROW, &[("file", text), ("sizes", sizes)]));
+    let lines = |seconds: [&str; 3]| {
+        let line = |(at, seconds): (usize, &&str)| format!("a,{},100,{seconds}\n", at + 1);
+        "representation,segment,bytes,seconds\n".to_owned()
+            + &seconds.iter().enumerate().map(line).collect::<String>()
+    };
+    let (base, template) = (segments(ON_DEMAND), segments(TEMPLATE));
+    for (text, seconds, told) in [
+        (&base, ["2", "2", "2"], ""),
+        (&base, ["2", "2", "1.9"], ""),
+        (
+            &base,
+            ["1", "1", "1"],
+            "line 5: SegmentBase: the segments of representation \"a\" last 3 s together, and their period 6 s",
+        ),
+        (&base, ["2000", "2000", "2000"], "last 6000 s together, and their period 6 s"),
+        (&template, ["2", "2", "2"], ""),
+        (&template, ["2", "2", "2.5"], ""),
+        (
+            &template,
+            ["1", "1", "1"],
+            "the-sizes, line 2: the seconds of 3 segments, of which this is the first, are not those of the MPD",
+        ),
+        (
+            &template,
+            ["2", "3", "2"],
+            "the-sizes, line 3: the seconds of 1 segment, of which this is the first, are not those of the MPD",
+        ),
+    ] {
+        let notes = of(text, &lines(seconds));
+        assert!(
+            if told.is_empty() { notes.is_empty() } else { notes.len() == 1 && notes[0].contains(told) },
+            "{seconds:?}: {notes:?}"
+        );
+    }
+}
+
+/// Where the MPD needs the list, what is wrong with the list was not said.
+#[test]
+fn a_wrong_list_is_named_before_what_it_does_not_say() {
+    for (sizes, told) in [
+        ("representation,segment,bytes (kB),seconds\na,1,100,6\n", "the-sizes, line 1: "),
+        ("representation,segment,seconds\na,1,6\n", "the-sizes, line 1: no column \"bytes\""),
+        ("representation,segment,bytes,seconds\na,1,100,0\n", "the-sizes, line 2: seconds is \"0\""),
+        ("representation,segment,bytes,seconds\na,1,x,6\n", "the-sizes, line 2: bytes is \"x\""),
+    ] {
+        let (option, problem) =
+            built(&ROW, &[("file", &segments(ON_DEMAND)), ("sizes", sizes)], 1).unwrap_err();
+        assert!(option == "sizes" && problem.starts_with(told), "{sizes}: {option}: {problem}");
+    }
+}
+
+#[test]
+fn a_range_without_an_end_has_no_size() {
+    let list = |ranges: [&str; 3]| {
+        let url = |range: &&str| format!("<SegmentURL mediaRange=\"{range}\"/>");
+        segments(&format!(
+            "<SegmentList duration=\"2\">{}</SegmentList>",
+            ranges.iter().map(url).collect::<String>()
+        ))
+    };
+    let text = list(["0-499", "500-1499", "1500-"]);
+    assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations[0].sizes, [500, 1_000, 2_000]);
+    assert!(
+        notes(&text)[0]
+            .contains("1 of 3 SegmentURL have no mediaRange, or one without an end: the bandwidth")
+    );
+    refused(&[
+        (list(["-499", "500-", "0-9"]), "mediaRange is \"-499\"; expected"),
+        (list(["-", "1-", "0-9"]), "mediaRange is \"-\""),
+    ]);
 }

@@ -49,10 +49,15 @@ pub(super) fn read(
         if sets.is_empty() || chosen == 0 {
             continue;
         }
+        let (count, name) = (sets.len(), kind.name());
         let set = sets.get(chosen - 1).ok_or_else(|| {
-            let (count, name) = (sets.len(), kind.name());
             period.wrong(format!("{count} adaptation sets of {name}; expected {option} of 1 to {count}"))
         })?;
+        if kind == Kind::Video && count > 1 {
+            reading.note(set.wrong(format!(
+                "one of {count} adaptation sets of {name}, whose representations alone are played; {option} chooses"
+            )));
+        }
         set.check_local()?;
         let source = Source { period: *period, number, window, listed };
         let taken = track(set, kind, &source, options, reading)?;
@@ -93,13 +98,60 @@ fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2
         match contents(&set) {
             Contents::Played(_) if is_empty => reading.note(set.wrong("no Representation; left out")),
             Contents::Played(kind) if !marked("EssentialProperty") && !marked("SupplementalProperty") => {
-                sets[kind as usize].push(set);
+                let others = Kind::ALL.into_iter().filter(|other| *other != kind && is_mixed(&set, *other));
+                others.chain([kind]).for_each(|kind| sets[kind as usize].push(set));
             }
             Contents::Played(_) | Contents::Other => {}
             Contents::Unknown => reading.note(set.wrong(format!("{UNKNOWN}; left out"))),
         }
     }
+    // What the presentation is about comes before what replaces it or is added to it.
+    sets.iter_mut().for_each(|sets| sets.sort_by_key(|set| !is_main(set)));
     sets
+}
+
+/// The roles of what is played by default (ISO/IEC 23009-1, 5.8.5.5); a set without a role is, too.
+fn is_main(set: &Element<'_>) -> bool {
+    let is_role = |role: &Element<'_>| role.attribute("schemeIdUri") == Some(ROLES);
+    let mut roles =
+        set.children("Role").filter(is_role).filter_map(|role| role.attribute("value")).peekable();
+    roles.peek().is_none() || roles.any(|role| !SECOND.contains(&role))
+}
+
+/// The scheme of roles of MPEG-DASH.
+const ROLES: &str = "urn:mpeg:dash:role:2011";
+
+/// The roles of sets that replace the main one, or are added to it.
+const SECOND: [&str; 9] = [
+    "alternate",
+    "supplementary",
+    "commentary",
+    "dub",
+    "description",
+    "emergency",
+    "sign",
+    "enhanced-audio-intelligibility",
+    "karaoke",
+];
+
+/// Whether a set that does not say itself what it has contains a representation of this kind.
+fn is_mixed(set: &Element<'_>, kind: Kind) -> bool {
+    let says = named(set).is_some() || set.children("ContentComponent").next().is_some();
+    !says && set.children("Representation").any(|one| own(&one) == Some(kind))
+}
+
+/// The kind that a representation states: its type, otherwise its codecs.
+fn own(representation: &Element<'_>) -> Option<Kind> {
+    let of_type = named(representation)
+        .and_then(|word| CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)))
+        .map(|(_, kind)| *kind);
+    of_type.unwrap_or_else(|| of_codecs(representation.attribute("codecs")?))
+}
+
+/// The kind of the first of these codecs.
+fn of_codecs(codecs: &str) -> Option<Kind> {
+    let codecs = codecs.trim().to_ascii_lowercase();
+    CODECS.iter().find(|(begin, _)| codecs.starts_with(begin)).map(|(_, kind)| *kind)
 }
 
 /// Why an adaptation set is left out.
@@ -173,14 +225,13 @@ fn contents(set: &Element<'_>) -> Contents {
         };
     }
     let codecs = elements().find_map(|one| one.attribute("codecs")).unwrap_or("").to_ascii_lowercase();
-    let of_codecs = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
     // Subtitles have a width, too.
     let is_text = ["stpp", "wvtt"].iter().any(|begin| codecs.starts_with(begin));
     let has = |name| elements().any(|one| one.attribute(name).is_some());
-    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name));
+    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name)).map(|(_, kind)| *kind);
     let of_channels = || elements().any(|one| one.children("AudioChannelConfiguration").next().is_some());
-    match of_codecs.or_else(of_attributes) {
-        Some((_, kind)) => Contents::Played(*kind),
+    match of_codecs(&codecs).or_else(of_attributes) {
+        Some(kind) => Contents::Played(kind),
         None if !is_text && of_channels() => Contents::Played(Kind::Audio),
         None => Contents::Unknown,
     }
@@ -225,6 +276,11 @@ fn track(
     for element in set.children("Representation") {
         if all.len() == MAX_REPRESENTATIONS {
             return Err(element.wrong(format!("more than {MAX_REPRESENTATIONS} in an adaptation set")));
+        }
+        if let Some(other) = own(&element).filter(|other| *other != kind) {
+            let (other, kind) = (other.name(), kind.name());
+            reading.note(element.wrong(format!("{other} in an adaptation set of {kind}; left out")));
+            continue;
         }
         if element.attribute("dependencyId").is_some() {
             reading.note(element.wrong("dependencyId: layers are not read; left out"));
