@@ -148,7 +148,7 @@ CLOCKS: dict[str, tuple[Any, Any, float, float, set[int], str]] = {
         0.0,
         -4.0,
         {10 * MS},
-        "",
+        "the wall_clock_time of each end relates their times",
     ),
     "walls of two zones, without an epoch": (
         {"reference_time": {"wall_clock_time": "2025-09-01T12:00:00.000Z"}},
@@ -156,7 +156,7 @@ CLOCKS: dict[str, tuple[Any, Any, float, float, set[int], str]] = {
         0.0,
         -4.0,
         {10 * MS},
-        "",
+        "the wall_clock_time of each end relates their times",
     ),
     "dates": (ABSOLUTE, {"reference_time": DATE + 4}, DATE, -4.0, {10 * MS}, ""),
     "zeros of their own": (

@@ -30,8 +30,11 @@ def set_alike(client: Log, server: Log, is_one: bool) -> list[str]:
     if off:
         words = "ahead of" if off > 0 else "behind"
         return [f"the server's clock is {abs(off) / 1e6:.3f} ms {words} the client's: set {_ALIKE}"]
-    if is_known or there is None or back is None:
+    if is_one or there is None or back is None:
         return []
+    if is_known:
+        by_wall = "the wall_clock_time of each end relates their times: delays in one direction are as right as it is"
+        return [by_wall] if client.is_by_wall or server.is_by_wall else []
     return [
         "each end counts time from a zero of its own, and the logs do not relate them: "
         f"of the delays in both directions only the sum is known, at least {(there + back) / 1e6:.3f} ms"

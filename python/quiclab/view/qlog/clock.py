@@ -65,6 +65,8 @@ class Clock:
         self.unit = unit
         self.reference = 0 if kind == "absolute" else _reference(common.get("reference_time"), unit)
         self.reference += _units(offset, unit) or 0
+        self.is_by_wall = kind != "absolute" and _is_by_wall(common.get("reference_time"), unit)
+        """Whether the date of its zero is that of a wall clock, which is approximate."""
         self.last = 0
 
     def read(self, value: Any) -> int:
@@ -93,6 +95,13 @@ def _reference(value: Any, unit: int) -> int:
         places = [_instant(value.get(key), unit) for key in ("epoch", "wall_clock_time")]
         return next((place for place in places if place is not None), 0)
     return _instant(value, unit) or 0
+
+
+def _is_by_wall(value: Any, unit: int) -> bool:
+    """Whether a reference time has no epoch and a date of a wall clock."""
+    if not isinstance(value, dict) or _instant(value.get("epoch"), unit) is not None:
+        return False
+    return _instant(value.get("wall_clock_time"), unit) is not None
 
 
 def _instant(value: Any, unit: int) -> int | None:

@@ -100,7 +100,14 @@ class Reader:
                 log.group = name
                 self.events.group(json.dumps(group))
             else:
-                log = Log(self.log.name, self.log.side, name, self.log.title, file=self.log.file)
+                log = Log(
+                    self.log.name,
+                    self.log.side,
+                    name,
+                    self.log.title,
+                    file=self.log.file,
+                    is_by_wall=self.log.is_by_wall,
+                )
             self.groups[name] = log
         return log
 

@@ -49,6 +49,7 @@ def _reader(path: Path, log: Log, document: dict[str, Any], trace: dict[str, Any
     configuration = trace.get("configuration")
     offset = configuration.get("time_offset", 0) if isinstance(configuration, dict) else 0
     clock = Clock(common, old.time_format(fields), unit, offset)
+    log.is_by_wall = clock.is_by_wall
     # Rows and other units are not of the usual form.
     is_usual = fields is None and unit == UNITS["ms"]
     return Reader(path, log, clock, old.Translator(fields, unit), is_usual)
