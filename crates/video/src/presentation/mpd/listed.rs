@@ -2,6 +2,7 @@
 
 use super::Draft;
 use super::indexed::Listed;
+use super::segments::Listing;
 use super::times::ROUNDING;
 use super::tracks::PeriodDraft;
 use crate::presentation::file::{self, TextError, quoted};
@@ -154,7 +155,7 @@ struct Slots {
 
 struct Slot {
     /// See `Place::taken`.
-    taken: Option<(usize, usize, usize)>,
+    taken: Option<(usize, usize, Listing)>,
     /// See `Place::is_twice`.
     is_twice: bool,
     has_initialization: bool,
@@ -192,7 +193,7 @@ impl Slots {
             ));
         }
         // A folder has the segments of all languages, and of subtitles.
-        let Some((track, number, listed)) = slot.taken else { return Ok(()) };
+        let Some((track, number, listing)) = slot.taken else { return Ok(()) };
         let Track { durations, representations, .. } = &mut period.period.tracks[track];
         let representation = &mut representations[number];
         let Some(segment) = entry.segment else {
@@ -203,20 +204,23 @@ impl Slots {
             representation.initialization = entry.bytes;
             return Ok(());
         };
-        if segment > listed {
-            return Err(format!("segment is {segment}; representation {name} has {listed} of them"));
+        if segment > listing.count {
+            return Err(format!("segment is {segment}; representation {name} has {} of them", listing.count));
         }
-        // Segments after the end of the period are in the MPD, but are not played.
-        let Some(size) = representation.sizes.get_mut(segment - 1) else { return Ok(()) };
+        // Segments before and after the period are in the MPD, but are not played.
+        let at = (segment - 1).checked_sub(listing.before);
+        let Some((at, size)) = at.and_then(|at| Some((at, representation.sizes.get_mut(at)?))) else {
+            return Ok(());
+        };
         if *size > 0 && *size != entry.bytes {
             return Err(format!("segment {segment} of representation {name} twice"));
         }
         *size = entry.bytes;
-        // The last one may be cut at the end of its period.
+        // The first and the last one may be cut at the ends of their period.
+        let may_be_cut = (at == 0 && !listing.cut.is_zero()) || at + 1 == durations.len();
         let other = |seconds: &Duration| {
-            let known = durations[segment - 1];
-            let is_last = segment == durations.len();
-            (*seconds).max(known) - (*seconds).min(known) > ROUNDING && !(is_last && *seconds > known)
+            let known = durations[at];
+            (*seconds).max(known) - (*seconds).min(known) > ROUNDING && !(may_be_cut && *seconds > known)
         };
         if entry.seconds.as_ref().is_some_and(other) {
             self.others = (self.others.0 + 1, if self.others.0 == 0 { line } else { self.others.1 });
@@ -230,8 +234,10 @@ fn check_complete(periods: &[PeriodDraft]) -> Result<(), TextError> {
         for representation in period.period.tracks.iter().flat_map(|track| &track.representations) {
             if let Some(segment) = representation.sizes.iter().position(|size| *size == 0) {
                 let name = quoted(&representation.id);
-                let place =
-                    format!("segment {} of representation {name} in period {}", segment + 1, number + 1);
+                let place = period.places.iter().find(|place| place.id == representation.id);
+                let before = place.and_then(|place| place.taken).map_or(0, |(_, _, listing)| listing.before);
+                let segment = before + segment + 1;
+                let place = format!("segment {segment} of representation {name} in period {}", number + 1);
                 return Err(TextError::whole(format!("no line for {place}")));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::indexed::Index;
-use super::times::{MAX_GAP, TimeSource, Times, too_many};
+use super::times::{MAX_GAP, ROUNDING, TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
@@ -23,11 +23,21 @@ enum Count {
 #[derive(Debug)]
 pub(super) struct Segments {
     pub(super) durations: Vec<Duration>,
-    /// The number of segments in the MPD; those that begin after the end of the period are not in `durations`.
-    pub(super) listed: usize,
-    /// The bytes of each listed segment, as far as the MPD says them.
+    pub(super) listing: Listing,
+    /// The bytes of each segment from the first that is played on, as far as the MPD says them.
     pub(super) sizes: Option<Vec<Option<u64>>>,
     pub(super) initialization: Initialization,
+}
+
+/// The segments that the MPD has of a representation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listing {
+    /// All of them; those that begin after the end of the period are not played.
+    pub(super) count: usize,
+    /// How many of them end before the period begins, and are not played.
+    pub(super) before: usize,
+    /// How much of the first that is played is before the period begins, and is not played.
+    pub(super) cut: Duration,
 }
 
 /// The initialization segment of a representation.
@@ -57,11 +67,12 @@ pub(super) fn read(
     let Some(addressing) = Addressing::of(levels)? else {
         let (durations, listed) = index.durations(levels, window, reading)?;
         take(&levels[0], durations.len(), reading)?;
-        return Ok(Segments { listed, sizes: None, initialization: base(levels)?, durations });
+        let listing = Listing { count: listed, before: 0, cut: Duration::ZERO };
+        return Ok(Segments { listing, sizes: None, initialization: base(levels)?, durations });
     };
     let element = addressing.elements[0];
     let times = Times::of(&addressing, window)?;
-    let (ticks, sizes) = match element.name() {
+    let (mut ticks, mut sizes) = match element.name() {
         "SegmentTemplate" => {
             media::check(&element, addressing.with("media"))?;
             let end_number = addressing.number("endNumber", 0, u64::MAX)?;
@@ -87,9 +98,14 @@ pub(super) fn read(
         }
     };
     take(&element, ticks.len(), reading)?;
-    addressing.note_offset(&times, reading)?;
+    let count = ticks.len();
+    let (before, cut) = times.begin(&mut ticks, reading);
+    if let Some(sizes) = &mut sizes {
+        sizes.drain(..before);
+    }
     let durations = times.durations(&ticks, &element, reading)?;
-    Ok(Segments { durations, listed: ticks.len(), sizes, initialization: addressing.initialization()? })
+    let listing = Listing { count, before, cut };
+    Ok(Segments { durations, listing, sizes, initialization: addressing.initialization()? })
 }
 
 /// Counts segments.
@@ -182,29 +198,11 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// A note if the first segment of a timeline does not begin with its period, whose place in it
-    /// `presentationTimeOffset` states. Segments are played from the first one on in any case.
-    fn note_offset(&self, times: &Times<'a>, reading: &mut Reading) -> Result<(), TextError> {
-        let (Some(element), TimeSource::Timeline(timeline)) =
-            (self.with("presentationTimeOffset"), times.source)
-        else {
-            return Ok(());
-        };
-        let Some(offset) = element.number("presentationTimeOffset", 0, u64::MAX)? else { return Ok(()) };
-        let Some(first) =
-            timeline.children("S").next().map_or(Ok(None), |run| run.number("t", 0, u64::MAX))?
-        else {
-            return Ok(());
-        };
-        let off = times.exact(first.abs_diff(offset)).unwrap_or(Duration::MAX);
-        if times.window.is_static && off > MAX_GAP {
-            let words = if first < offset { "before its period begins" } else { "after it" };
-            reading.note(timeline.wrong(format!(
-                "its first segment begins {off} {words} (t is {first}, presentationTimeOffset {offset}); it is played \
-                 whole, at the beginning of the period"
-            )));
-        }
-        Ok(())
+    /// How long before its period a timeline begins, in ticks, if it states both times; negative if it begins later.
+    fn early(&self, timeline: &Element<'a>) -> Result<i128, TextError> {
+        let offset = self.number("presentationTimeOffset", 0, u64::MAX)?;
+        let first = timeline.children("S").next().map_or(Ok(None), |run| run.number("t", 0, u64::MAX))?;
+        Ok(offset.zip(first).map_or(0, |(offset, first)| i128::from(offset) - i128::from(first)))
     }
 
     /// The segments of a SegmentList.
@@ -258,7 +256,51 @@ impl<'a> Times<'a> {
             addressing.elements[0]
                 .wrong("no duration of its segments; expected the attribute duration, or a SegmentTimeline")
         })?;
-        Ok(Times { timescale, source, window })
+        let mut times = Times { timescale, source, window, early: 0 };
+        if let (TimeSource::Timeline(timeline), true) = (&source, window.is_static) {
+            let early = addressing.early(timeline)?;
+            // The difference of two numbers below 2^64.
+            let is_rounded = times.exact(early.unsigned_abs() as u64).is_some_and(|early| early <= MAX_GAP);
+            times.early = if is_rounded { 0 } else { early };
+        }
+        Ok(times)
+    }
+
+    /// Leaves out the segments that end before the period begins, and cuts the one in which it does: what is there is not
+    /// presented (ISO/IEC 23009-1, 5.3.9.2: the time in a period is that of the media less `presentationTimeOffset`).
+    /// Returns how many are left out, and how much of the next. If nothing would be left, all are played.
+    fn begin(&self, ticks: &mut Vec<(u64, u64)>, reading: &mut Reading) -> (usize, Duration) {
+        let TimeSource::Timeline(timeline) = &self.source else { return (0, Duration::ZERO) };
+        let off = u64::try_from(self.early.unsigned_abs()).unwrap_or(u64::MAX);
+        let time = self.exact(off).unwrap_or(Duration::MAX);
+        if self.early < 0 {
+            reading.note(timeline.wrong(format!(
+                "by presentationTimeOffset its first segment begins {time} after its period; it is played at once"
+            )));
+        }
+        if self.early <= 0 {
+            return (0, Duration::ZERO);
+        }
+        let is_before = |end: u64| end <= off || self.exact(end - off).is_some_and(|left| left <= ROUNDING);
+        let before = ticks.iter().take_while(|(_, end)| is_before(*end)).count();
+        if before == ticks.len() {
+            reading.note(timeline.wrong(format!(
+                "by presentationTimeOffset all its segments end before its period begins, {time} after the first begins; \
+                 they are played from the first one on"
+            )));
+            return (0, Duration::ZERO);
+        }
+        ticks.drain(..before);
+        let cut = self.exact(off.saturating_sub(ticks[0].0)).unwrap_or(Duration::MAX);
+        for (begin, end) in ticks {
+            (*begin, *end) = (begin.saturating_sub(off), *end - off);
+        }
+        reading.note(timeline.wrong(format!(
+"by presentationTimeOffset its first segment begins {time} before its period: what is before it is not played \
+             ({before} {})",
+            if before == 1 { "segment" } else { "segments" }
+        )));
+        (before, cut)
     }
 
     /// The durations of segments, cut at the end of the period.
@@ -274,7 +316,9 @@ impl<'a> Times<'a> {
                 element.wrong(format!("its segments last longer than {}", crate::presentation::MAX_DURATION))
             );
         }
-        let end = self.window.span.unwrap_or(Duration::MAX);
+        let late =
+            u64::try_from(-self.shift()).ok().and_then(|late| self.exact(late)).unwrap_or(Duration::ZERO);
+        let end = self.window.span.map_or(Duration::MAX, |span| span - late.min(span));
         let at = |ticks| self.exact(ticks).unwrap_or(Duration::MAX).min(end);
         let all: Vec<Duration> = ticks.iter().map(|(begin, end)| at(*end) - at(*begin)).collect();
         if let Some(short) =
@@ -285,12 +329,9 @@ impl<'a> Times<'a> {
         let durations: Vec<Duration> = all.into_iter().filter(|duration| !duration.is_zero()).collect();
         let longest = durations.iter().max().copied().unwrap_or(Duration::ZERO);
         let covered = at(last);
-        if let Some(span) = self.window.span.filter(|_| self.window.is_static)
-            && covered + longest <= span
-        {
-            reading.note(
-                element.wrong(format!("its segments end after {covered}, and its period after {span}")),
-            );
+        if self.window.span.is_some() && self.window.is_static && covered + longest <= end {
+            reading
+                .note(element.wrong(format!("its segments end after {covered}, and its period after {end}")));
         }
         Ok(durations)
     }

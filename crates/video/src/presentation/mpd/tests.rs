@@ -710,21 +710,137 @@ fn a_set_of_both_kinds_is_two_tracks() {
 }
 
 #[test]
-fn a_timeline_that_does_not_begin_with_its_period_is_told() {
-    let text = |first: u64, offset: &str| {
-        timeline(&format!("<S t=\"{first}\" d=\"2000\" r=\"2\"/>"))
-            .replace("timescale", &format!("{offset} timescale"))
+fn sets_between_which_a_player_switches_are_one() {
+    let property = |name: &str, ids: &str| {
+        format!("<{name} schemeIdUri=\"urn:mpeg:dash:adaptation-set-switching:2016\" value=\"{ids}\"/>")
     };
-    for (first, words) in [(98_000, "2s before its period begins"), (102_500, "2.5s after it")] {
-        let notes = notes(&text(first, "presentationTimeOffset=\"100000\""));
-        let told = format!("its first segment begins {words} (t is {first}, presentationTimeOffset 100000)");
-        assert!(notes.len() == 1 && notes[0].replace(" s ", "s ").contains(&told), "{notes:?}");
+    let video = |id: &str, names: &str, one: &str| {
+        set(&format!("contentType=\"video\" id=\"{id}\""), &(names.to_owned() + one))
+    };
+    let (low, high, other) = (one("low", 8_000, ""), one("high", 9_000, ""), one("other", 7_000, ""));
+    for name in ["SupplementalProperty", "EssentialProperty"] {
+        let two =
+            [video("1", &property(name, "2"), &high), video("2", &property(name, "3, 1"), &low)].concat();
+        assert_eq!(played(&sets(&two)), [["low", "high"]]);
+        assert_eq!(notes(&sets(&two)), [""; 0]);
+        // All of this may stand in one line, and a list of sizes names representations of both.
+        let text = sets(&two).replace('\n', " ");
+        assert_eq!(played(&text), [["low", "high"]]);
+        let lines = |id: &str| (1..4).map(|at| format!("{id},{at},{at}\n")).collect::<String>();
+        let sizes = ["representation,segment,bytes\n", &lines("low"), &lines("high")].concat();
+        assert_eq!(
+            read(&[("file", &text), ("sizes", &sizes)]).periods[0].tracks[0].representations[1].sizes,
+            [1, 2, 3]
+        );
+        // Only one of both names the other.
+        let one_way = [video("1", &property(name, "2"), &high), video("2", "", &low)].concat();
+        assert_eq!(played(&sets(&one_way)), [["high"]]);
+        let three = two + &video("3", "", &other);
+        assert_eq!(played(&sets(&three)), [["low", "high"]]);
+        assert!(notes(&sets(&three))[0].contains(": 2 of 3 adaptation sets of video, whose"));
     }
-    for (first, offset) in
-        [(100_050, "presentationTimeOffset=\"100000\""), (100_000, ""), (0, "presentationTimeOffset=\"0\"")]
-    {
-        assert_eq!(notes(&text(first, offset)), [""; 0]);
+}
+
+#[test]
+fn the_preferred_set_comes_first() {
+    let video = |preference: &str, one: &str| set(&format!("contentType=\"video\" {preference}"), one);
+    let (a, b) = (one("a", 8_000, ""), one("b", 9_000, ""));
+    for (first, second, expected) in [
+        ("", "selectionPriority=\"2\"", "b"),
+        ("selectionPriority=\"0\"", "", "b"),
+        ("selectionPriority=\"1\"", "", "a"),
+        ("selectionPriority=\"x\"", "", "a"),
+    ] {
+        assert_eq!(played(&sets(&[video(first, &a), video(second, &b)].concat())), [[expected]]);
     }
+}
+
+/// A timeline of six seconds whose period begins at this time.
+fn offset(runs: &str, offset: &str) -> String {
+    timeline(runs).replace("timescale", &format!("presentationTimeOffset=\"{offset}\" timescale"))
+}
+
+#[test]
+fn what_a_timeline_has_before_its_period_is_not_played() {
+    for (runs, expected, bytes, told) in [
+        // One segment before the period, and half of the next.
+        (
+            "<S t=\"97000\" d=\"2000\" r=\"4\"/>",
+            vec![1_000, 2_000, 2_000, 1_000],
+            vec![2_000, 2_000, 2_000, 1_000],
+            "3 s before its period: what is before it is not played (1 segment)",
+        ),
+        (
+            "<S t=\"98000\" d=\"2000\" r=\"3\"/>",
+            vec![2_000; 3],
+            vec![2_000; 3],
+            "2 s before its period: what is before it is not played (1 segment)",
+        ),
+        (
+            "<S t=\"99000\" d=\"2000\" r=\"-1\"/>",
+            vec![1_000, 2_000, 2_000, 1_000],
+            vec![2_000, 2_000, 2_000, 1_000],
+            "1 s before its period",
+        ),
+        // What is left of the second is rounding.
+        (
+            "<S t=\"98001\" d=\"2000\" r=\"3\"/>",
+            vec![2_000, 2_000, 1_999],
+            vec![2_000, 2_000, 1_999],
+            "(1 segment)",
+        ),
+    ] {
+        let text = offset(runs, "100000");
+        let track = &read(&[("file", &text)]).periods[0].tracks[0];
+        assert_eq!((millis(track), track.representations[0].sizes.clone()), (expected, bytes), "{runs}");
+        let notes = notes(&text);
+        assert!(notes[0].contains(told), "{notes:?}");
+    }
+    // Sizes are those of the segments in the MPD.
+    let text = offset("<S t=\"97000\" d=\"2000\" r=\"4\"/>", "100000");
+    let sizes = "representation,segment,bytes,seconds\na,1,10,2\na,2,20,2\na,3,30,2\na,4,40,2\na,5,50,2\n";
+    let given = [("file", text.as_str()), ("sizes", sizes)];
+    assert_eq!(read(&given).periods[0].tracks[0].representations[0].sizes, [20, 30, 40, 50]);
+    assert!(!(ROW.build.notes)(&arguments(&ROW, &given)).iter().any(|note| note.contains("seconds")));
+    let missing = sizes.replace("a,3,30,2\n", "");
+    let (_, problem) = built(&ROW, &[("file", &text), ("sizes", &missing)], 1).unwrap_err();
+    assert!(problem.contains("no line for segment 3 of"), "{problem}");
+    let list = segments(
+        "<SegmentList timescale=\"1000\" presentationTimeOffset=\"100000\"><SegmentTimeline><S t=\"97000\" d=\"2000\" r=\"1\"/></SegmentTimeline><SegmentURL mediaRange=\"0-99\"/><SegmentURL mediaRange=\"100-299\"/></SegmentList>",
+    );
+    assert_eq!(read(&[("file", &list)]).periods[0].tracks[0].representations[0].sizes, [200]);
+}
+
+#[test]
+fn a_timeline_that_begins_after_its_period_ends_earlier() {
+    for (runs, expected) in [
+        ("<S t=\"102500\" d=\"2000\" r=\"2\"/>", vec![2_000, 1_500]),
+        ("<S t=\"102000\" d=\"2000\" r=\"-1\"/>", vec![2_000, 2_000]),
+        // Beyond the period: the offset is not that of this timeline.
+        ("<S t=\"900000\" d=\"2000\" r=\"-1\"/>", vec![2_000; 3]),
+    ] {
+        let text = offset(runs, "100000");
+        assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), expected, "{runs}");
+        let notes = notes(&text);
+        assert!(
+            notes.len() == 1 && notes[0].ends_with("s after its period; it is played at once"),
+            "{notes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_timeline_that_is_nowhere_in_its_period_is_played_and_told() {
+    let text = offset("<S t=\"0\" d=\"2000\" r=\"2\"/>", "100000");
+    assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000; 3]);
+    assert!(
+        notes(&text)[0]
+            .contains("all its segments end before its period begins, 100 s after the first begins")
+    );
+    for (first, at) in [("100050", "100000"), ("100000", "100000"), ("0", "0")] {
+        assert_eq!(notes(&offset(&format!("<S t=\"{first}\" d=\"2000\" r=\"2\"/>"), at)), [""; 0]);
+    }
+    assert_eq!(notes(&timeline("<S t=\"100000\" d=\"2000\" r=\"2\"/>")), [""; 0]);
 }
 
 const ON_DEMAND: &str = "<SegmentBase indexRange=\"800-1000\"/>";
