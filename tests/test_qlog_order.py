@@ -136,13 +136,16 @@ def test_the_unit_of_times_may_stand_in_three_places(tmp_path: Path, place: str,
     assert [packet.time for packet in log.sent] == pytest.approx([packet.time for packet in expected.sent])
 
 
-@pytest.mark.parametrize("place", ["document", "configuration"])
+@pytest.mark.parametrize("place", ["document", "configuration", "common_fields", "vantage_point"])
 @pytest.mark.parametrize("word", ["us", "microseconds", "\u00b5s", "\u03bcs", "Microsecond"])
 def test_the_unit_may_stand_at_the_document_and_in_words(tmp_path: Path, place: str, word: str) -> None:
     (expected,) = read(tmp_path, document(SERVER))
     events = [{**event, "time": event["time"] * 1e3} for event in SERVER]
     found = json.loads(document(events))
-    found |= {"time_units": word} if place == "document" else {"configuration": {"time_units": word}}
+    if place == "vantage_point":
+        found["traces"][0][place]["time_units"] = word
+    else:
+        found |= {"time_units": word} if place == "document" else {place: {"time_units": word}}
     (log,) = read(tmp_path, json.dumps(found))
     assert [packet.time for packet in log.sent] == pytest.approx([packet.time for packet in expected.sent])
 

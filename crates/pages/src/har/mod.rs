@@ -157,8 +157,9 @@ fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
     for page in &pages {
         page.check().map_err(|error| TextError::whole(error.to_string()))?;
     }
-    let cut = cut
-        .map(|line| format!("cut off in line {line}, after {}, which are played", left_out::entries(count)));
+    let cut = cut.map(|line| {
+        format!("cut off in line {line}, after {}: what is complete is played", left_out::entries(count))
+    });
     Ok(Archive { pages, entries: count, left_out, doubts, paging, cut })
 }
 

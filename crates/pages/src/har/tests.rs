@@ -770,7 +770,7 @@ fn an_archive_that_was_cut_has_its_complete_entries() {
                 assert_eq!(found.pages[0].objects.len(), complete, "{cut}");
                 let words = if complete == 1 { "1 entry" } else { &format!("{complete} entries") };
                 let told = format!(
-                    "cut off in line {}, after {words}, which are played",
+                    "cut off in line {}, after {words}: what is complete is played",
                     1 + whole[..cut].trim_end().matches('\n').count()
                 );
                 assert_eq!(found.notes(), [told], "{cut}");

@@ -53,7 +53,8 @@ def unit(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]
 def stated_units(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]) -> dict[str, int]:
     """The units that are stated, by their places."""
     places = {"configuration": trace.get("configuration"), "common_fields": common, "trace": trace}
-    places |= {"configuration of the document": document.get("configuration"), "document": document}
+    places |= {"vantage_point": trace.get("vantage_point"), "document": document}
+    places |= {f"{key} of the document": document.get(key) for key in ("configuration", "common_fields")}
     units: dict[str, int] = {}
     for place, fields in places.items():
         for key in ("time_units", "time_unit"):

@@ -2,6 +2,7 @@
 //! representation that has a BaseURL alone (ISO/IEC 23009-1, 5.3.9.2). A list of sizes or an option says what they are.
 
 use super::element::Element;
+use super::times::MISSING;
 use super::{Reading, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{MAX_DURATION, MAX_SEGMENTS};
@@ -51,7 +52,7 @@ impl Index<'_> {
         let (count, longest) = (given.len(), given.iter().max().copied().unwrap_or(Duration::ZERO));
         let whole = given.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
         if let Some(span) = window.span.filter(|_| window.is_static)
-            && (whole + longest <= span || whole >= span + longest)
+            && (whole + longest.min(MISSING) <= span || whole >= span + longest)
         {
             let id = quoted(self.id);
             reading.note(element.wrong(format!(

@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::indexed::Index;
-use super::times::{MAX_GAP, ROUNDING, TimeSource, Times, too_many};
+use super::times::{MAX_GAP, MISSING, ROUNDING, TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
@@ -295,10 +295,14 @@ impl<'a> Times<'a> {
         for (begin, end) in ticks {
             (*begin, *end) = (begin.saturating_sub(off), *end - off);
         }
+        let left_out = match before {
+            0 => String::new(),
+            1 => " (1 segment)".to_owned(),
+            _ => format!(" ({before} segments)"),
+        };
         reading.note(timeline.wrong(format!(
-"by presentationTimeOffset its first segment begins {time} before its period: what is before it is not played \
-             ({before} {})",
-            if before == 1 { "segment" } else { "segments" }
+            "by presentationTimeOffset its first segment begins {time} before its period: what is before it is not \
+             played{left_out}"
         )));
         (before, cut)
     }
@@ -329,7 +333,7 @@ impl<'a> Times<'a> {
         let durations: Vec<Duration> = all.into_iter().filter(|duration| !duration.is_zero()).collect();
         let longest = durations.iter().max().copied().unwrap_or(Duration::ZERO);
         let covered = at(last);
-        if self.window.span.is_some() && self.window.is_static && covered + longest <= end {
+        if self.window.span.is_some() && self.window.is_static && covered + longest.min(MISSING) <= end {
             reading
                 .note(element.wrong(format!("its segments end after {covered}, and its period after {end}")));
         }

@@ -742,6 +742,29 @@ fn sets_between_which_a_player_switches_are_one() {
 }
 
 #[test]
+fn sets_that_not_every_player_plays_come_last() {
+    let property =
+        |scheme: &str| format!("<EssentialProperty schemeIdUri=\"{scheme}\" value=\"0,0,0,1,1,2,2\"/>");
+    let plain = set("contentType=\"video\"", &one("plain", 9_000, ""));
+    let fast = "codingDependency=\"false\" maxPlayoutRate=\"8\"";
+    for other in [
+        set("contentType=\"video\"", &(property("urn:mpeg:dash:srd:2014") + &one("a", 8_000, ""))),
+        set(
+            "contentType=\"video\"",
+            &(property("urn:mpeg:mpegB:cicp:TransferCharacteristics") + &one("a", 8_000, "")),
+        ),
+        set(&format!("contentType=\"video\" {fast}"), &one("a", 8_000, "")),
+        set("contentType=\"video\"", &one("a", 8_000, fast)),
+    ] {
+        assert_eq!(played(&sets(&(other.clone() + &plain))), [["plain"]]);
+        assert_eq!(played(&sets(&other)), [["a"]]);
+    }
+    let ordinary =
+        set("contentType=\"video\" maxPlayoutRate=\"1\"", &one("a", 8_000, "codingDependency=\"false\""));
+    assert_eq!(played(&sets(&(ordinary + &plain))), [["a"]]);
+}
+
+#[test]
 fn the_preferred_set_comes_first() {
     let video = |preference: &str, one: &str| set(&format!("contentType=\"video\" {preference}"), one);
     let (a, b) = (one("a", 8_000, ""), one("b", 9_000, ""));
@@ -858,6 +881,7 @@ fn listed_seconds_that_contradict_the_mpd_are_told() {
     for (text, seconds, told) in [
         (&base, ["2", "2", "2"], ""),
         (&base, ["2", "2", "1.9"], ""),
+        (&base, ["2", "2", "1"], "last 5 s together, and their period 6 s"),
         (
             &base,
             ["1", "1", "1"],

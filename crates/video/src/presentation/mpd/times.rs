@@ -9,6 +9,9 @@ use units::Duration;
 /// The longest gap between two segments, or two periods, that is taken for rounding: the segment before it lasts longer.
 pub(super) const MAX_GAP: Duration = Duration::from_millis(100);
 
+/// A period that has so much less than it says is told.
+pub(super) const MISSING: Duration = Duration::from_secs(1);
+
 /// Times that differ by so much are the same: they are rounded, each in its own time scale.
 pub(super) const ROUNDING: Duration = Duration::from_millis(1);
 

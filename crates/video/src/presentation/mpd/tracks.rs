@@ -136,12 +136,28 @@ fn switching<'a>(set: &Element<'a>, sets: &[Element<'a>]) -> Vec<Element<'a>> {
     std::iter::once(*set).chain(sets.iter().filter(is_with).copied()).collect()
 }
 
-/// The roles of what is played by default (ISO/IEC 23009-1, 5.8.5.5); a set without a role is, too.
+/// Whether a set is one of those that are played by default: by its roles (ISO/IEC 23009-1, 5.8.5.5), if it has some; not if
+/// it has a property that a player must know to play it (5.8.4.8), and not if it is for fast forward.
 fn is_main(set: &Element<'_>) -> bool {
+    let is_known = |property: Element<'_>| property.attribute("schemeIdUri") == Some(SWITCHING);
+    if !set.children("EssentialProperty").all(is_known) || is_fast(set) {
+        return false;
+    }
     let is_role = |role: &Element<'_>| role.attribute("schemeIdUri") == Some(ROLES);
     let mut roles =
         set.children("Role").filter(is_role).filter_map(|role| role.attribute("value")).peekable();
     roles.peek().is_none() || roles.any(|role| !SECOND.contains(&role))
+}
+
+/// Whether all pictures of a set stand alone and may be shown faster, as sets for fast forward say that have no property.
+fn is_fast(set: &Element<'_>) -> bool {
+    let has = |one: &Element<'_>, name, is: fn(&str) -> bool| {
+        one.attribute(name).or_else(|| set.attribute(name)).is_some_and(|value| is(value.trim()))
+    };
+    let is_faster = |rate: &str| rate.parse().is_ok_and(|rate: f64| rate > 1.0);
+    set.children("Representation").all(|one| {
+        has(&one, "codingDependency", |value| value == "false") && has(&one, "maxPlayoutRate", is_faster)
+    })
 }
 
 /// The scheme of roles of MPEG-DASH.
