@@ -270,3 +270,21 @@ def test_metrics_of_mvfst_are_read_in_milliseconds(tmp_path: Path) -> None:
     log(tmp_path / "x.qlog", "server", server)
     (found,) = qlog.read(tmp_path / "x.qlog")
     assert found.metrics["congestion_window"][1][-1] == 14720
+
+
+def test_a_number_that_is_sent_twice_is_told(tmp_path: Path) -> None:
+    """QUIC uses a packet number once: records that stand twice were counted twice without a word."""
+    server, client = two_streams()
+    at = next(index for index, (_, word, _) in enumerate(server) if word == "packet_sent")
+    for extra, words in ((1, "1 packet has the number of a later one"), (2, "2 packets have the number of a later one")):
+        log(tmp_path / "server.qlog", "server", server[:at] + [server[at]] * extra + server[at:], ODCID="aa")
+        log(tmp_path / "client.qlog", "client", client, ODCID="aa")
+        (one,) = shown(tmp_path)
+        (note,) = [note for direction in one.directions for note in direction.notes]
+        assert note.startswith(words)
+    # What arrives twice was sent once.
+    log(tmp_path / "server.qlog", "server", server, ODCID="aa")
+    at = next(index for index, (_, word, _) in enumerate(client) if word == "packet_received")
+    log(tmp_path / "client.qlog", "client", client[: at + 1] + client[at:], ODCID="aa")
+    (one,) = shown(tmp_path)
+    assert [direction.notes for direction in one.directions] == [[], []]

@@ -218,4 +218,10 @@ def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) ->
     direction = Direction(side, sender is not None, receiver is not None, found, sender)
     if found.strangers:
         direction.notes.append(f"{found.strangers} packets arrived that the sender's log does not have")
+    if found.repeated:
+        words = "packet has" if found.repeated == 1 else "packets have"
+        direction.notes.append(
+            f"{found.repeated} {words} the number of a later one in the sender's log, which may have records twice or several "
+            "paths: all are counted, and what became of a number is told of the last"
+        )
     return direction

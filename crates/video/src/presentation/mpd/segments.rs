@@ -38,6 +38,8 @@ pub(super) struct Listing {
     pub(super) before: usize,
     /// How much of the first that is played is before the period begins, and is not played.
     pub(super) cut: Duration,
+    /// How much of the last that is played is after the end of the period, where its own end is known.
+    pub(super) rest: Duration,
 }
 
 /// The initialization segment of a representation.
@@ -67,7 +69,7 @@ pub(super) fn read(
     let Some(addressing) = Addressing::of(levels)? else {
         let (durations, listed) = index.durations(levels, window, reading)?;
         take(&levels[0], durations.len(), reading)?;
-        let listing = Listing { count: listed, before: 0, cut: Duration::ZERO };
+        let listing = Listing { count: listed, before: 0, cut: Duration::ZERO, rest: Duration::ZERO };
         return Ok(Segments { listing, sizes: None, initialization: base(levels)?, durations });
     };
     let element = addressing.elements[0];
@@ -104,7 +106,8 @@ pub(super) fn read(
         sizes.drain(..before);
     }
     let durations = times.durations(&ticks, &element, reading)?;
-    let listing = Listing { count, before, cut };
+    let rest = times.rest(&ticks, &durations);
+    let listing = Listing { count, before, cut, rest };
     Ok(Segments { durations, listing, sizes, initialization: addressing.initialization()? })
 }
 
@@ -198,11 +201,11 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// How long before its period a timeline begins, in ticks, if it states both times; negative if it begins later.
+    /// How long before its period a timeline begins, in ticks, if the offset is stated; negative if it begins later.
     fn early(&self, timeline: &Element<'a>) -> Result<i128, TextError> {
         let offset = self.number("presentationTimeOffset", 0, u64::MAX)?;
         let first = timeline.children("S").next().map_or(Ok(None), |run| run.number("t", 0, u64::MAX))?;
-        Ok(offset.zip(first).map_or(0, |(offset, first)| i128::from(offset) - i128::from(first)))
+        Ok(offset.map_or(0, |offset| i128::from(offset) - i128::from(first.unwrap_or(0))))
     }
 
     /// The segments of a SegmentList.
@@ -305,6 +308,16 @@ impl<'a> Times<'a> {
              played{left_out}"
         )));
         (before, cut)
+    }
+
+    /// How much of the last segment is after the end of the period. Segments of equal duration are shorter there.
+    fn rest(&self, ticks: &[(u64, u64)], durations: &[Duration]) -> Duration {
+        let (Some(last), TimeSource::Timeline(_)) = (durations.last(), self.source) else {
+            return Duration::ZERO;
+        };
+        let (begin, end) = ticks[durations.len() - 1];
+        let whole = self.exact(end).zip(self.exact(begin)).map_or(*last, |(end, begin)| end - begin);
+        whole - whole.min(*last)
     }
 
     /// The durations of segments, cut at the end of the period.

@@ -790,7 +790,7 @@ fn what_a_timeline_has_before_its_period_is_not_played() {
         (
             "<S t=\"97000\" d=\"2000\" r=\"4\"/>",
             vec![1_000, 2_000, 2_000, 1_000],
-            vec![2_000, 2_000, 2_000, 1_000],
+            vec![2_000; 4],
             "3 s before its period: what is before it is not played (1 segment)",
         ),
         (
@@ -802,16 +802,18 @@ fn what_a_timeline_has_before_its_period_is_not_played() {
         (
             "<S t=\"99000\" d=\"2000\" r=\"-1\"/>",
             vec![1_000, 2_000, 2_000, 1_000],
-            vec![2_000, 2_000, 2_000, 1_000],
+            vec![2_000; 4],
             "1 s before its period",
         ),
-        // What is left of the second is rounding.
+        // The first t is 0 unless it is said.
         (
-            "<S t=\"98001\" d=\"2000\" r=\"3\"/>",
-            vec![2_000, 2_000, 1_999],
-            vec![2_000, 2_000, 1_999],
-            "(1 segment)",
+            "<S d=\"50500\" r=\"2\"/>",
+            vec![1_000, 5_000],
+            vec![50_500, 50_500],
+            "100 s before its period: what is before it is not played (1 segment)",
         ),
+        // What is left of the second is rounding.
+        ("<S t=\"98001\" d=\"2000\" r=\"3\"/>", vec![2_000, 2_000, 1_999], vec![2_000; 3], "(1 segment)"),
     ] {
         let text = offset(runs, "100000");
         let track = &read(&[("file", &text)]).periods[0].tracks[0];

@@ -396,6 +396,7 @@ fn representation(
     // Who plays a part of a segment loads the whole.
     let mut whole = segments.durations.clone();
     whole.iter_mut().take(1).for_each(|first| *first += segments.listing.cut);
+    whole.iter_mut().next_back().into_iter().for_each(|last| *last += segments.listing.rest);
     let sizes = match segments.sizes {
         Some(sizes) => {
             let of = |(size, duration): (Option<u64>, &Duration)| {
