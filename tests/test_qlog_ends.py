@@ -276,7 +276,10 @@ def test_a_number_that_is_sent_twice_is_told(tmp_path: Path) -> None:
     """QUIC uses a packet number once: records that stand twice were counted twice without a word."""
     server, client = two_streams()
     at = next(index for index, (_, word, _) in enumerate(server) if word == "packet_sent")
-    for extra, words in ((1, "1 packet has the number of a later one"), (2, "2 packets have the number of a later one")):
+    for extra, words in (
+        (1, "1 packet has the number of a later one"),
+        (2, "2 packets have the number of a later one"),
+    ):
         log(tmp_path / "server.qlog", "server", server[:at] + [server[at]] * extra + server[at:], ODCID="aa")
         log(tmp_path / "client.qlog", "client", client, ODCID="aa")
         (one,) = shown(tmp_path)

@@ -221,7 +221,7 @@ def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) ->
     if found.repeated:
         words = "packet has" if found.repeated == 1 else "packets have"
         direction.notes.append(
-            f"{found.repeated} {words} the number of a later one in the sender's log, which may have records twice or several "
-            "paths: all are counted, and what became of a number is told of the last"
+            f"{found.repeated} {words} the number of a later one in the sender's log, which may have records twice or "
+            "several paths: all are counted, and what became of a number is told of the last"
         )
     return direction
