@@ -187,7 +187,7 @@ def test_a_missing_file_is_named(tmp_path: Path, home: Path) -> None:
 
 
 def test_what_is_left_out_of_a_file_is_noted_wherever_it_is_used(tmp_path: Path, home: Path) -> None:
-    note = "page.har: 1 of 2 entries are left out: 1 never made, blocked or given up (no HTTP status)"
+    note = "page.har: 1 of 2 entries is left out: 1 never made, blocked or given up (no HTTP status)"
     note += ", the first is entry 2"
     scenario = quiclab.Scenario.from_text(SCENARIO, [KINDS["page.har"].format("page.har"), "duration=2 s"])
     run = scenario.run()

@@ -136,11 +136,57 @@ def test_the_unit_of_times_may_stand_in_three_places(tmp_path: Path, place: str,
     assert [packet.time for packet in log.sent] == pytest.approx([packet.time for packet in expected.sent])
 
 
+@pytest.mark.parametrize("place", ["document", "configuration", "common_fields", "vantage_point"])
+@pytest.mark.parametrize("word", ["us", "microseconds", "\u00b5s", "\u03bcs", "Microsecond"])
+def test_the_unit_may_stand_at_the_document_and_in_words(tmp_path: Path, place: str, word: str) -> None:
+    (expected,) = read(tmp_path, document(SERVER))
+    events = [{**event, "time": event["time"] * 1e3} for event in SERVER]
+    found = json.loads(document(events))
+    if place == "vantage_point":
+        found["traces"][0][place]["time_units"] = word
+    else:
+        found |= {"time_units": word} if place == "document" else {place: {"time_units": word}}
+    (log,) = read(tmp_path, json.dumps(found))
+    assert [packet.time for packet in log.sent] == pytest.approx([packet.time for packet in expected.sent])
+
+
+def behind(head: Record, unit: str | None, scale: float) -> str:
+    """A document whose trace says the unit of its times behind its events, after this head."""
+    events = [{**event, "time": event["time"] * scale} for event in SERVER]
+    trace = {**head, "events": events, "title": "x"}
+    trace |= {} if unit is None else {"configuration": {"time_units": unit}}
+    return json.dumps({"qlog_version": "draft-02", "traces": [trace]})
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_a_head_that_was_cut_off_is_missed(tmp_path: Path, scale: float) -> None:
+    """A unit that stood behind the events, and behind the cut, was taken for milliseconds: 1000 times too much."""
+    text = behind({}, "us", scale)
+    at = text.index('"title"')
+    read(tmp_path, text)
+    for end in (at, at - 40, at - 400):
+        with pytest.raises(quiclab.Error, match="it is cut off before common_fields, configuration and all else"):
+            read(tmp_path, text[:end])
+    told = "the unit of its times may be said behind the cut: they are read as milliseconds"
+    for head, has_note in (
+        ({"vantage_point": {"type": "server"}}, True),
+        ({"common_fields": {"time_format": "relative"}}, True),
+        ({"configuration": {"time_offset": 0}}, False),
+        ({"common_fields": {"time_units": "ms"}}, False),
+    ):
+        text = behind(head, None, scale)
+        for end in (text.index('"title"') - 2, text.index('"title"') - 400):
+            (log,) = read(tmp_path, text[:end])
+            assert any(told in note for note in log.notes) == has_note, log.notes
+        (log,) = read(tmp_path, text)
+        assert not any(told in note for note in log.notes)
+
+
 def test_units_that_differ_or_are_unknown_are_refused(tmp_path: Path) -> None:
     with pytest.raises(quiclab.Error, match="time_units differ between configuration and common_fields; expected one"):
         read(tmp_path, document(SERVER, configuration={"time_units": "ms"}, common_fields={"time_units": "us"}))
-    with pytest.raises(quiclab.Error, match=r"common_fields\.time_units is 'sec'; expected one of s, ms, us, ns"):
-        read(tmp_path, document(SERVER, common_fields={"time_units": "sec"}))
+    with pytest.raises(quiclab.Error, match=r"common_fields\.time_units is 'ticks'; expected one of s, ms, us, ns"):
+        read(tmp_path, document(SERVER, common_fields={"time_units": "ticks"}))
 
 
 @pytest.mark.parametrize("form", [document, sequence])

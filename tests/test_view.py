@@ -248,10 +248,13 @@ def test_clocks_that_cannot_be_one_are_set(tmp_path: Path, ahead: int) -> None:
         if time != model.UNKNOWN
     ]
     if ahead == 3:
-        assert set(ways) == {7 * MS, 13 * MS} and connection.notes == []
+        assert set(ways) == {7 * MS, 13 * MS}
+        (note,) = connection.notes
+        assert "of the delays in both directions only the sum is known, at least 20.000 ms" in note
     else:
         assert set(ways) == {10 * MS}
-        assert f"the server's clock is {ahead}.000 ms ahead" in connection.notes[0]
+        words = "ahead of" if ahead > 0 else "behind"
+        assert f"the server's clock is {abs(ahead)}.000 ms {words} the client's" in connection.notes[0]
 
 
 def _as_03(events: list[Event]) -> list[Event]:

@@ -391,9 +391,8 @@ def test_two_fingers_zoom(figure: Figure) -> None:
 
 
 def test_connections_are_chosen(chromium: Browser, tmp_path: Path) -> None:
-    (one,) = model.connections(
-        [log for path in write_two_streams(tmp_path / "run").iterdir() for log in qlog.read(path)]
-    )
+    logs = [log for path in write_two_streams(tmp_path / "run").iterdir() for log in qlog.read(path)]
+    (one,) = model.connections(logs, has_one_clock=True)
     other = many(300, 5)
     other.name = "other"
     path = tmp_path / "two.html"

@@ -280,6 +280,12 @@ impl ViewDirection {
         self.0.strangers
     }
 
+    /// Packets that the sender's log has with the number of a later one.
+    #[getter]
+    fn repeated(&self) -> usize {
+        self.0.repeated
+    }
+
     /// A packet as the sender wrote it down.
     fn packet(&self, at: usize) -> PyResult<Plain> {
         if at >= self.0.len() {

@@ -40,6 +40,8 @@ pub struct Direction {
     triggers: Vec<u32>,
     /// Packets that arrived though the sender's log, which is there, does not have them.
     pub strangers: usize,
+    /// Packets that the sender's log has with the number of a later one: QUIC uses a number once (RFC 9000 section 12.3).
+    pub repeated: usize,
     /// In the order in which they begin.
     pub streams: Vec<Stream>,
     /// A packet, and one that carries some of its bytes again; sorted.
@@ -88,6 +90,7 @@ impl Direction {
         let arrivals = {
             let index = Index::new(&packets);
             if let Some(sender) = &sender {
+                direction.repeated = index.repeated;
                 direction.outcomes(sender, &index);
             }
             direction.arrivals(receiver.as_deref(), &index)

@@ -45,6 +45,8 @@ impl<'a> Sequence<'a> {
 pub(crate) struct Index<'a> {
     packets: &'a Sequence<'a>,
     spaces: [Vec<u32>; SPACE_COUNT],
+    /// How many packets have the number of a later one.
+    pub(crate) repeated: usize,
 }
 
 impl<'a> Index<'a> {
@@ -56,12 +58,14 @@ impl<'a> Index<'a> {
                 spaces[space as usize].push(row as u32);
             }
         }
-        let mut index = Self { packets, spaces: Default::default() };
+        let mut index = Self { packets, spaces: Default::default(), repeated: 0 };
         for rows in &mut spaces {
             // Sorting is stable, and cheap where they are sorted.
             rows.sort_by_key(|&row| index.number(row));
             rows.reverse();
+            let all = rows.len();
             rows.dedup_by_key(|row| index.number(*row));
+            index.repeated += all - rows.len();
             rows.reverse();
         }
         index.spaces = spaces;

@@ -93,7 +93,8 @@ def write(
     notes = [note for log in logs for note in log.notes]
     notes += [f"left out: {str(error).removeprefix(f'{where}/')}" for error in wrong]
     logs += without_packets
-    found = model.connections(logs, _ends(where))
+    # The logs of a run are those of one simulation, or of one emulation, which has one clock.
+    found = model.connections(logs, _ends(where), has_one_clock=bool(_summary(where)))
     known = players.players(where)
     for connection in found:
         connection.player = known.get(connection.name)

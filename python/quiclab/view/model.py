@@ -3,13 +3,13 @@
 Both ends' logs are put together here; what became of each packet, and what waited for what, the crate `view` finds out.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import overload
 
 from quiclab._quiclab import ViewDirection
+from quiclab.view import clocks
+from quiclab.view.pairs import Pair, pairs
 from quiclab.view.players import Player
 from quiclab.view.qlog import Log, Packet, packet
 from quiclab.view.records import Recorded
@@ -177,59 +177,33 @@ class Connection:
     """What else is known of it, if it is of a run."""
 
 
-def connections(logs: list[Log], ends: Mapping[str, int] | None = None) -> list[Connection]:
+def connections(
+    logs: list[Log], ends: Mapping[str, int] | None = None, *, has_one_clock: bool = False
+) -> list[Connection]:
     """Puts the logs of both ends together, and finds out what waited for what.
 
     :param ends: when connections ended, by their names, in nanoseconds. Default: with the last event of their logs.
+    :param has_one_clock: whether all logs are known to tell the time of one clock, as those of a simulation do.
     """
     ends = ends or {}
-    return [_connection(name, client, server, ends.get(name, 0)) for name, client, server in _pairs(logs)]
+    return [_connection(pair, ends.get(pair.name, 0), has_one_clock) for pair in pairs(logs)]
 
 
-def _pairs(logs: list[Log]) -> list[tuple[str, Log | None, Log | None]]:
-    """Logs of one connection: by what both have in common, else by their names without the side."""
-    groups: dict[str, list[Log]] = defaultdict(list)
-    for log in logs:
-        groups[log.group or _stem(log)].append(log)
-    if len(logs) == 2 and {log.side for log in logs} == {"client", "server"}:
-        groups = {"": logs}
-    pairs = []
-    for group in groups.values():
-        clients = [log for log in group if log.side == "client"]
-        servers = [log for log in group if log.side == "server"]
-        for index in range(max(len(clients), len(servers))):
-            client = clients[index] if index < len(clients) else None
-            server = servers[index] if index < len(servers) else None
-            pairs.append((_stem(client or server), client, server))
-    return pairs
-
-
-def _stem(log: Log | None) -> str:
-    assert log is not None, "a pair has a log"
-    name = PurePath(log.name).name
-    for side in ("client", "server"):
-        name = name.removesuffix(side).rstrip(" -_.") or name
-    return name
-
-
-def _connection(name: str, client: Log | None, server: Log | None, end: int) -> Connection:
+def _connection(pair: Pair, end: int, has_one_clock: bool) -> Connection:
+    client, server = pair.client, pair.server
     logs = [log for log in (client, server) if log is not None]
     notes = [note for log in logs for note in log.notes]
-    if len(logs) == 1:
+    if client is None or server is None:
         notes.append(f"only the {logs[0].side}'s log exists: what happened at the other end is inferred from it")
-    elif (off := _clocks(client, server)) != 0:
-        notes.append(
-            f"the server's clock is {off / 1e6:.3f} ms ahead of the client's: "
-            "corrected as if the shortest delay were the same in both directions"
-        )
-        assert server is not None, "two clocks belong to two logs"
-        server.events.shift(-off)
+    else:
+        notes += clocks.set_alike(client, server, has_one_clock)
+    notes += pair.notes
     spans = [span for log in logs if (span := log.events.span()) is not None]
     start, end = min((start for start, _ in spans), default=0), max([end, *(last for _, last in spans)])
     directions = [_direction(client, server, "client", end), _direction(server, client, "server", end)]
     directions = [direction for direction in directions if direction.packets or direction.gauges]
     directions.sort(key=_weight)
-    return Connection(name, directions, start, end, notes)
+    return Connection(pair.name, directions, start, end, notes)
 
 
 def _weight(direction: Direction) -> tuple[int, int]:
@@ -238,25 +212,16 @@ def _weight(direction: Direction) -> tuple[int, int]:
     return -sum(stream.bytes for stream in direction.streams), -gauges
 
 
-def _clocks(client: Log | None, server: Log | None) -> int:
-    """By how much the server's clock is ahead of the client's, in nanoseconds; 0 if nothing speaks against them.
-
-    Two clocks cannot be one if a packet arrives before it is sent. Then they are set as NTP does (RFC 5905 section 8):
-    so that the shortest way takes as long in both directions.
-    """
-    if client is None or server is None:
-        return 0
-    there, back = client.events.shortest(server.events), server.events.shortest(client.events)
-    if there is None or back is None:
-        known = there if back is None else back
-        return 0 if known is None or known >= 0 else known if back is None else -known
-    return (there - back) // 2 if min(there, back) < 0 else 0
-
-
 def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) -> Direction:
     sent, received = (None if log is None else log.events for log in (sender, receiver))
     found = ViewDirection(sent, received, end)
     direction = Direction(side, sender is not None, receiver is not None, found, sender)
     if found.strangers:
         direction.notes.append(f"{found.strangers} packets arrived that the sender's log does not have")
+    if found.repeated:
+        words = "packet has" if found.repeated == 1 else "packets have"
+        direction.notes.append(
+            f"{found.repeated} {words} the number of a later one in the sender's log, which may have records twice or "
+            "several paths: all are counted, and what became of a number is told of the last"
+        )
     return direction

@@ -63,8 +63,9 @@ impl Entry {
         let started = node.need("startedDateTime")?;
         let text = started.text()?;
         let start = time::nanos(text, zone.unwrap_or(0))
+            .or_else(|| time::is_before(text).then_some(0))
             .ok_or_else(|| started.wrong("a time as \"2026-03-01T09:05:00.123Z\""))?;
-        let no_zone = zone.filter(|_| time::zone_of(text).is_none()).map(|_| Doubt::Zone);
+        let no_zone = zone.filter(|_| start > 0 && time::zone_of(text).is_none()).map(|_| Doubt::Zone);
         let took = took(node)?;
         let receive = timing(node, "receive")?.unwrap_or(0.0).min(took);
         let nanos = |ms: f64| start + (ms * 1e6).round() as u64;
@@ -89,6 +90,15 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Moves it to another time.
+    pub(super) fn begin_at(&mut self, start: u64) {
+        self.first_byte = start + (self.first_byte - self.start);
+        self.end = start + (self.end - self.start);
+        self.start = start;
+    }
+}
+
 /// The response and its status. Returns `None` if no answer came over the network: a request that was blocked or given
 /// up has the status 0, or none; one that WebPageTest expected and that was never made has -1 or -2; browsermob-proxy
 /// writes -999, and WebPageTest the error codes of Windows.
@@ -98,11 +108,12 @@ fn answered<'a>(node: &Node<'a>) -> Result<Option<(Node<'a>, i64)>, String> {
     Ok((100..1_000).contains(&status).then_some((response, status)))
 }
 
-/// How long an entry took, in milliseconds: its time, otherwise the sum of its timings, as HAR 1.2 defines it. The time of
+/// How long an entry took, in milliseconds: its time unless that is negative, otherwise the sum of its timings, as HAR 1.2 defines it. The time of
 /// `ssl` is in `connect`.
 fn took(node: &Node<'_>) -> Result<f64, String> {
-    if let Some(time) = node.get("time") {
-        return millis(&time);
+    let stated = node.get("time").map(|time| millis(&time)).transpose()?;
+    if let Some(Some(time)) = stated {
+        return Ok(time);
     }
     let mut sum = None;
     for name in ["blocked", "dns", "connect", "send", "wait", "receive"] {
@@ -110,7 +121,8 @@ fn took(node: &Node<'_>) -> Result<f64, String> {
             sum = Some(sum.unwrap_or(0.0) + part);
         }
     }
-    sum.ok_or_else(|| "no time, and no timings whose sum it is".to_owned())
+    let unknown = || "no time, and no timings whose sum it is".to_owned();
+    sum.or(stated.map(|_| 0.0)).ok_or_else(unknown)
 }
 
 /// A member of `timings` in milliseconds. Negative ones do not apply.
@@ -169,12 +181,11 @@ fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
-/// Milliseconds; -1 is "does not apply" (HAR 1.2, timings).
-fn millis(node: &Node<'_>) -> Result<f64, String> {
+/// Milliseconds; `None` for negative ones: -1 is "does not apply" (HAR 1.2, timings), and clocks that were set give others.
+fn millis(node: &Node<'_>) -> Result<Option<f64>, String> {
     match node.number()? {
-        -1.0 => Ok(0.0),
-        ms if (0.0..=MAX_MS).contains(&ms) => Ok(ms),
-        _ => Err(node.wrong("milliseconds from 0 to 1000000000, or -1")),
+        ms if ms > MAX_MS => Err(node.wrong("milliseconds up to 1000000000")),
+        ms => Ok((ms >= 0.0).then_some(ms)),
     }
 }
 

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// A number of entries in words.
+pub(super) fn entries(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
+}
+
 /// Why an entry did not use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unused {
@@ -28,6 +33,12 @@ const UNUSED: [&str; 4] = [
 pub(super) enum Doubt {
     /// There is content, and `_transferSize`, which includes the header, is not above `headersSize`.
     Transferred,
+    /// `bodySize` is 0, and there is content that came over the network.
+    Body,
+    /// The field `content-length` is 0, and there is content.
+    Length,
+    /// The date is before 1970, or a day or more from those of the page.
+    Date,
     /// `content.compression` is not below `content.size`.
     Compression,
     /// A response that has no content has a `bodySize`.
@@ -41,8 +52,11 @@ pub(super) enum Doubt {
 }
 
 /// The words for doubts, in the order of [`Doubt`].
-const DOUBTS: [&str; 6] = [
+const DOUBTS: [&str; 9] = [
     "with content, but a _transferSize not above headersSize, which is not used",
+    "with content, but a bodySize of 0, which is not used",
+    "with content, but a content-length of 0, which is not used",
+    "with a startedDateTime of another day than those of their page: the time of the entry before, or behind, is taken",
     "with a content.compression not below content.size: content.size is taken",
     "with a bodySize, but a status or method without content: nothing is sent",
     "with a request.bodySize of 0 and a content-length: the latter is taken",
@@ -108,7 +122,7 @@ impl fmt::Display for LeftOut {
 
 /// The entries that were settled in one of several ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Doubts(Tally<6>);
+pub(super) struct Doubts(Tally<9>);
 
 impl Doubts {
     pub(super) fn new() -> Doubts {
@@ -117,10 +131,10 @@ impl Doubts {
     pub(super) fn add(&mut self, what: Doubt, number: usize) {
         self.0.add(what as usize, number);
     }
-    /// A note for each kind: how many of all entries were left out, and why.
+    /// A note for each kind: how many of all entries there are, and what of them.
     pub(super) fn notes(&self, of: usize) -> impl Iterator<Item = String> {
         let words = move |(count, words, first)| {
-            format!("{count} of {of} entries {words}; the first is entry {first}")
+            format!("{count} of {} {words}; the first is entry {first}", entries(of))
         };
         self.0.given().map(words)
     }

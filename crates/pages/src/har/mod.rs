@@ -100,14 +100,24 @@ struct Archive {
     doubts: Doubts,
     /// Which pages there are, if there are several.
     paging: Option<String>,
+    /// Where the file was cut off, if it was.
+    cut: Option<String>,
 }
 
 impl Archive {
     fn notes(&self) -> Vec<String> {
         let Archive { entries, left_out, .. } = self;
         let count = left_out.count();
-        let left_out = (count > 0).then(|| format!("{count} of {entries} entries are left out: {left_out}"));
-        left_out.into_iter().chain(self.doubts.notes(*entries)).chain(self.paging.clone()).collect()
+        let are = if count == 1 { "is" } else { "are" };
+        let left_out = (count > 0)
+            .then(|| format!("{count} of {} {are} left out: {left_out}", left_out::entries(*entries)));
+        self.cut
+            .clone()
+            .into_iter()
+            .chain(left_out)
+            .chain(self.doubts.notes(*entries))
+            .chain(self.paging.clone())
+            .collect()
     }
 }
 
@@ -120,8 +130,7 @@ fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
         return Err(TextError::whole(format!("more than {} MiB", MAX_FILE_BYTES >> 20)));
     }
     let text = surrogates::replaced(without_mark(text));
-    let archive: Json =
-        serde_json::from_str(&text).map_err(|error| TextError::whole(format!("not JSON: {error}")))?;
+    let (archive, cut) = json_of(&text)?;
     let log = Node::root(&archive).need("log").map_err(TextError::whole)?;
     version(&log).map_err(TextError::whole)?;
     let mut paging = Paging::of(&log).map_err(TextError::whole)?;
@@ -148,7 +157,48 @@ fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
     for page in &pages {
         page.check().map_err(|error| TextError::whole(error.to_string()))?;
     }
-    Ok(Archive { pages, entries: count, left_out, doubts, paging })
+    let cut = cut.map(|line| {
+        format!("cut off in line {line}, after {}: what is complete is played", left_out::entries(count))
+    });
+    Ok(Archive { pages, entries: count, left_out, doubts, paging, cut })
+}
+
+/// The archive, and the line in which it was cut off, if it was: then it has the entries that are complete.
+fn json_of(text: &str) -> Result<(Json, Option<usize>), TextError> {
+    let wrong = |error: serde_json::Error| TextError::whole(format!("not JSON: {error}"));
+    match serde_json::from_str(text) {
+        Ok(archive) => Ok((archive, None)),
+        Err(error) if error.is_eof() => {
+            let closed = closed(text).ok_or_else(|| wrong(error))?;
+            let line = 1 + text.trim_end().matches('\n').count();
+            serde_json::from_str(&closed).map(|archive| (archive, Some(line))).map_err(wrong)
+        }
+        Err(error) => Err(wrong(error)),
+    }
+}
+
+/// An archive that was cut off, up to its last complete entry or page; `None` if it has none.
+fn closed(text: &str) -> Option<String> {
+    let (mut open, mut complete) = (Vec::new(), None);
+    let (mut is_string, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            _ if is_string => {}
+            b'{' | b'[' => open.push(byte),
+            b'}' | b']' => {
+                open.pop();
+                // An item of a list of `log`.
+                if open == b"{{[" {
+                    complete = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    complete.map(|end| format!("{}]}}}}", &text[..end]))
 }
 
 /// Refuses versions that may have another form. Nobody needs to know which of 1.1 to 1.3 it is.

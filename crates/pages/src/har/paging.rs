@@ -2,12 +2,15 @@
 
 use super::entry::Entry;
 use super::json::Node;
-use super::left_out::{Doubt, Doubts};
+use super::left_out::{self, Doubt, Doubts};
 use super::{MAX_OBJECTS, file};
 use std::collections::BTreeMap;
 
 /// The most pages that a note names.
 const NAMED: usize = 5;
+
+/// A day in nanoseconds: no page takes so long.
+const DAY: u64 = 86_400_000_000_000;
 
 /// The entries of a page, by its id; a page without one is that of entries that name none.
 #[derive(Debug)]
@@ -82,6 +85,9 @@ impl Paging {
         if self.groups.is_empty() {
             self.groups.push(Group { id: None, is_listed: false, entries: Vec::new() });
         }
+        for group in &mut self.groups {
+            settle_dates(&mut group.entries, doubts)?;
+        }
         let start = |group: &Group| group.entries.iter().map(|entry| entry.start).min().unwrap_or(0);
         let mut begins: Vec<(u64, usize)> = self.groups.iter().map(start).zip(0..).collect();
         begins.sort_unstable();
@@ -96,10 +102,38 @@ impl Paging {
             }
             self.groups[place].entries.push(entry);
         }
+        // Those without a page may be of another day, too.
+        for group in &mut self.groups {
+            settle_dates(&mut group.entries, doubts)?;
+        }
         let note = note(&self.groups);
         let pages = self.groups.into_iter().map(|group| group.entries);
         Ok((pages.filter(|entries| !entries.is_empty()).collect(), note))
     }
+}
+
+/// Gives entries of another day than most of their page the time of the entry before, in the order of the file, or of the
+/// first behind that has one.
+fn settle_dates(entries: &mut [Entry], doubts: &mut Doubts) -> Result<(), String> {
+    let mut starts: Vec<u64> = entries.iter().map(|entry| entry.start).collect();
+    starts.sort_unstable();
+    let Some(middle) = starts.get(starts.len() / 2).copied() else { return Ok(()) };
+    if middle == 0 {
+        return Err(
+            "most entries of a page have a startedDateTime before 1970; expected the times of the requests"
+                .to_owned(),
+        );
+    }
+    let is_off = |entry: &Entry| entry.start.abs_diff(middle) >= DAY;
+    let mut near = entries.iter().find(|entry| !is_off(entry)).map_or(middle, |entry| entry.start);
+    for entry in entries {
+        if is_off(entry) {
+            doubts.add(Doubt::Date, entry.number);
+            entry.begin_at(near);
+        }
+        near = entry.start;
+    }
+    Ok(())
 }
 
 /// Which pages there are, if there are several.
@@ -109,7 +143,7 @@ fn note(groups: &[Group]) -> Option<String> {
     }
     let words = |group: &Group| {
         let id = file::quoted(group.id.as_deref().unwrap_or(""));
-        format!("{id} with {}", group.entries.len())
+        format!("{id} with {}", left_out::entries(group.entries.len()))
     };
     let mut named: Vec<String> = groups.iter().take(NAMED).map(words).collect();
     if groups.len() > NAMED {
@@ -121,7 +155,7 @@ fn note(groups: &[Group]) -> Option<String> {
         count => format!("; log.pages does not list {count} of them"),
     };
     Some(format!(
-        "{} pages, which are loaded in turn (the option pages of the application says how many): {} entries{listed}",
+        "{} pages, which are loaded in turn (the option pages of the application says how many): {}{listed}",
         groups.len(),
         named.join(", ")
     ))

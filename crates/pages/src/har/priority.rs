@@ -4,7 +4,7 @@ use super::json::Node;
 use super::sizes;
 use http::Priority;
 
-/// The urgencies of the words in archives, without regard to case. Chromium's developer tools write VeryHigh to VeryLow
+/// The urgencies of the words in archives, without regard to case, hyphens and blanks. Chromium's developer tools write VeryHigh to VeryLow
 /// for HIGHEST, MEDIUM, LOW, LOWEST and IDLE of its network stack, which sends the distance to the highest as the urgency
 /// (net/quic/quic_http_utils.cc); WebPageTest writes Highest and Lowest for the first and the last of them.
 const WORDS: [(&str, u8); 8] = [
@@ -110,7 +110,8 @@ fn noted(text: &str) -> Option<Priority> {
     if text.contains('=') {
         return Priority::parse(text.as_bytes());
     }
-    let (_, urgency) = WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word))?;
+    let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let (_, urgency) = WORDS.iter().find(|(word, _)| plain.eq_ignore_ascii_case(word))?;
     Some(Priority { urgency: *urgency, ..Priority::default() })
 }
 

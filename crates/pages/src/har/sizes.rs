@@ -46,14 +46,17 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
         let sizes = with(0, body.filter(|body| *body > 0).map(|_| Doubt::Bodiless))?;
         return Ok(Sizes { header_bytes: head.or(transferred).unwrap_or(sizes.header_bytes), ..sizes });
     }
-    if let Some(body) = body {
-        return with(body, None);
-    }
     let content = response.get("content");
     let of_content = |name| content.as_ref().and_then(|content| content.get(name));
     let whole = known(of_content("size"))?;
+    let has_content = whole.is_some_and(|bytes| bytes > 0);
+    // Exporters write 0 for sizes that they do not know.
+    let is_unknown = body == Some(0) && has_content;
+    if let Some(body) = body.filter(|_| !is_unknown) {
+        return with(body, None);
+    }
     // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
-    let mut doubt = None;
+    let mut doubt = is_unknown.then_some(Doubt::Body);
     if let Some(transferred) = transferred {
         match transferred.saturating_sub(head.unwrap_or(0)) {
             // Fields, which may be compressed, and nothing else.
@@ -64,8 +67,10 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
             bytes => return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt }),
         }
     }
-    if let Some(bytes) = content_length(response) {
-        return with(bytes, doubt);
+    match content_length(response) {
+        Some(0) if has_content => doubt = Some(Doubt::Length),
+        Some(bytes) => return with(bytes, doubt),
+        None => {}
     }
     if let Some(whole) = whole {
         let saved = of_content("compression").map_or(Ok(0), |saved| saved.whole())?.max(0) as u64;

@@ -27,6 +27,12 @@ pub(super) fn nanos(text: &str, missing: i64) -> Option<u64> {
     Some(seconds * 1_000_000_000 + fraction_nanos(fraction)?)
 }
 
+/// Whether a text is a date before 1970, which exporters write for times that they do not know.
+pub(super) fn is_before(text: &str) -> bool {
+    let year = text.trim().split('-').next().and_then(|year| fixed(year, 4));
+    year.is_some_and(|year| year <= 1970) && text.trim().contains(['T', 't', ' '])
+}
+
 /// The zone of a time in seconds; `None` if it has none, or is not a time.
 pub(super) fn zone_of(text: &str) -> Option<i64> {
     nanos(text, 0)?;

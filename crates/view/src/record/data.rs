@@ -63,9 +63,11 @@ impl<'a> Lost<'a> {
 pub(super) struct Metrics<'a> {
     #[serde(borrow)]
     congestion_window: Option<&'a RawValue>,
-    // So it is called by aioquic.
+    // So it is called by aioquic, and by mvfst.
     #[serde(borrow)]
     cwnd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    current_cwnd: Option<&'a RawValue>,
     #[serde(borrow)]
     bytes_in_flight: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -84,7 +86,7 @@ impl Metrics<'_> {
     /// The gauges by their places, with their values; none if one is no number.
     pub(super) fn values(&self) -> Option<impl Iterator<Item = (usize, f64)>> {
         let given = [
-            self.congestion_window.or(self.cwnd),
+            self.congestion_window.or(self.cwnd).or(self.current_cwnd),
             self.bytes_in_flight,
             self.ssthresh,
             self.smoothed_rtt,

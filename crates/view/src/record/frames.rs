@@ -11,6 +11,35 @@ use crate::packets::{Ack, Credit, DATAGRAMS, Other, Packet, StreamFrame};
 /// Words longer than this are cut off on the page.
 const LONGEST_WORD: usize = 64;
 
+/// The types of frames whose other spellings are left to the caller, and so are types that are not here.
+const TYPES: [&str; 22] = [
+    "padding",
+    "ping",
+    "ack",
+    "reset_stream",
+    "stop_sending",
+    "crypto",
+    "new_token",
+    "stream",
+    "max_data",
+    "max_stream_data",
+    "max_streams",
+    "data_blocked",
+    "stream_data_blocked",
+    "streams_blocked",
+    "new_connection_id",
+    "retire_connection_id",
+    "path_challenge",
+    "path_response",
+    "connection_close",
+    "handshake_done",
+    "datagram",
+    "unknown",
+];
+
+/// What other drafts and stacks call fields of frames.
+const OTHER_FIELDS: [&str; 4] = ["id", "len", "maximum_data", "data_limit"];
+
 /// Memory that is used again for each frame.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -79,7 +108,8 @@ impl<'de> Visitor<'de> for Frame<'_> {
         match name {
             "stream" | "datagram" => self.data(map, name == "stream"),
             "ack" => self.ack(map),
-            _ => self.other(map, name),
+            _ if TYPES.contains(&name) => self.other(map, name),
+            _ => Err(M::Error::custom("no type of the schema")),
         }
     }
 }
@@ -153,7 +183,9 @@ impl Frame<'_> {
             None => Some(0),
         };
         let delay = delay.ok_or_else(|| M::Error::custom("no delay"))?;
-        let ranges = if ranges.is_some() { self.scratch.ranges.clone() } else { Vec::new() };
+        // Without ranges they may stand under another name.
+        ranges.ok_or_else(|| M::Error::custom("no ranges"))?;
+        let ranges = self.scratch.ranges.clone();
         self.packet.acks.push(Ack { delay, ranges });
         Ok(())
     }
@@ -174,6 +206,9 @@ impl Frame<'_> {
             let Some(key) = map.next_key::<&'de str>()? else { break };
             if place == keys.len() || key == "frame_type" || keys.contains(&Some(key)) {
                 return Err(M::Error::custom("more keys than usual"));
+            }
+            if OTHER_FIELDS.contains(&key) || key.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                return Err(M::Error::custom("a field of others"));
             }
             keys[place] = Some(key);
             let number = map.next_value_seed(Value {

@@ -1,13 +1,34 @@
 """The times of a trace, whatever their format and their unit."""
 
+import re
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from quiclab.view.qlog.wrong import LATEST_MS, QlogError
 
 UNITS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 """The nanoseconds of a unit of time. The draft of version 01 knows ms and us (`configuration.time_units`)."""
+
+_WORDS = {
+    "second": "s",
+    "sec": "s",
+    "millisecond": "ms",
+    "microsecond": "us",
+    "µs": "us",
+    "μs": "us",
+    "nanosecond": "ns",
+}
+"""Other words for the units, in lower case and in the singular: the micro sign, and the Greek letter."""
+
+
+def unit_of(word: Any) -> int | None:
+    """The nanoseconds of a unit of time in any of its spellings; None if it is none."""
+    word = word.strip().lower() if isinstance(word, str) else ""
+    if word not in UNITS:
+        word = _WORDS.get(word if word in _WORDS else word.removesuffix("s"), "")
+    return UNITS.get(word)
+
 
 FORMATS = {
     "absolute": False,
@@ -17,6 +38,11 @@ FORMATS = {
     "relative_to_previous_event": True,
 }
 """The formats of times, and whether they are those since the event before."""
+
+
+_FRACTION = re.compile(r"[.,]([0-9]+)")
+_DIGITS = re.compile(r"([.,][0-9]{6})[0-9]+")
+"""Digits of a date below a microsecond, which Python's reader does not know."""
 
 
 class Clock:
@@ -32,12 +58,15 @@ class Clock:
         self, common: dict[str, Any], kind: str | None = None, unit: int = UNITS["ms"], offset: Any = 0
     ) -> None:
         kind = kind or common.get("time_format") or ("relative" if "reference_time" in common else "absolute")
-        if kind not in FORMATS:
+        kind = kind.lower() if isinstance(kind, str) else kind
+        if not isinstance(kind, str) or kind not in FORMATS:
             raise QlogError(f"time_format is {kind!r:.60}; expected one of {', '.join(FORMATS)}")
         self.is_delta = FORMATS[kind]
         self.unit = unit
         self.reference = 0 if kind == "absolute" else _reference(common.get("reference_time"), unit)
         self.reference += _units(offset, unit) or 0
+        self.is_by_wall = kind != "absolute" and _is_by_wall(common.get("reference_time"), unit)
+        """Whether the date of its zero is that of a wall clock, which is approximate."""
         self.last = 0
 
     def read(self, value: Any) -> int:
@@ -62,13 +91,32 @@ class Clock:
 def _reference(value: Any, unit: int) -> int:
     """The reference time in nanoseconds since 1970; 0 if it is not known: then only the place in the calendar is."""
     if isinstance(value, dict):
-        value = value.get("epoch", value.get("wall_clock_time"))
+        # The epoch of a monotonic clock is "unknown": then the other field says the date of its zero.
+        places = [_instant(value.get(key), unit) for key in ("epoch", "wall_clock_time")]
+        return next((place for place in places if place is not None), 0)
+    return _instant(value, unit) or 0
+
+
+def _is_by_wall(value: Any, unit: int) -> bool:
+    """Whether a reference time has no epoch and a date of a wall clock."""
+    if not isinstance(value, dict) or _instant(value.get("epoch"), unit) is not None:
+        return False
+    return _instant(value.get("wall_clock_time"), unit) is not None
+
+
+def _instant(value: Any, unit: int) -> int | None:
+    """A date, or a number of units since 1970, in nanoseconds; None if it is neither."""
     if isinstance(value, str):
         try:
-            return round(datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() * 1e9)
-        except (ValueError, OverflowError):
-            pass
-    return _units(value, unit) or 0
+            date = datetime.fromisoformat(_DIGITS.sub(r"\1", value))
+        except ValueError:
+            return _units(value, unit)
+        # Without a zone it is UTC, as the dates of RFC 3339 nearly always are.
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        digits = _FRACTION.search(value)
+        nanos = int(digits[1][:9].ljust(9, "0")) if digits else 0
+        return int(date.replace(microsecond=0).timestamp()) * UNITS["s"] + nanos
+    return _units(value, unit)
 
 
 def _units(value: Any, unit: int) -> int | None:

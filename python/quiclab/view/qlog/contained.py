@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from quiclab._quiclab import Error, ViewSplitter
+from quiclab.view.qlog import old
 from quiclab.view.qlog.events import Reader
 from quiclab.view.qlog.header import header
 from quiclab.view.qlog.source import LONGEST, Source
@@ -24,15 +25,17 @@ def read(source: Source) -> list[Reader]:
     no qlog, or if none of its traces can be read.
     """
     splitter = _passed(source)
-    document, is_cut, more = _document(source, splitter.skeleton)
+    document, left_open, more = _document(source, splitter.skeleton)
     try:
         traces = _traces(document)
         if not _is_split(traces, splitter.lists, more):
-            document, is_cut = json.JSONDecoder().raw_decode(_whole(source).decode())[0], False
+            document, left_open = json.JSONDecoder().raw_decode(_whole(source).decode())[0], 0
             traces = _traces(document)
     except WRONG as error:
         raise named(str(source.path), error) from error
-    readers, why = _readers(source, document, traces)
+    # A trace is open if its own bracket is, within those of the list of traces and of the document.
+    is_open = left_open >= (3 if "traces" in document else 2)
+    readers, why = _readers(source, document, traces, is_open)
     if not any(readers):
         told = "; records that follow each other stand on one line each" if more else ""
         raise Error(f"{source.path}: {why}{told}")
@@ -40,12 +43,17 @@ def read(source: Source) -> list[Reader]:
         note = "what stands behind its first document is left out"
         next(reader for reader in readers if reader is not None).log.notes.append(f"{source.path.name}: {note}")
     if _is_split(traces, splitter.lists, more):
-        _events(source, [reader for reader, trace in zip(readers, traces, strict=True) if _has_events(trace)], is_cut)
+        _events(
+            source, [reader for reader, trace in zip(readers, traces, strict=True) if _has_events(trace)], left_open > 0
+        )
     else:
         for reader, trace in zip(readers, traces, strict=True):
             for index, event in enumerate(trace["events"] if reader is not None else ()):
                 assert reader is not None, "the list is empty without one"
                 reader.take(f"{source.path.name}: event {index}", json.dumps(event).encode())
+    if is_open and readers[-1] is not None:
+        notes = _of_cut_trace(document, traces[-1])
+        readers[-1].log.notes += [f"{source.path.name}: {note}" for note in notes]
     found = [reader for reader in readers if reader is not None]
     if why:
         found[0].log.notes.append(f"{source.path.name}: {why}; the trace is left out")
@@ -66,14 +74,14 @@ def _passed(source: Source) -> ViewSplitter:
     return splitter
 
 
-def _document(source: Source, skeleton: bytes) -> tuple[Any, bool, bool]:
-    """The document without its events; whether it was cut off and closed here; whether something stands behind it."""
-    for text, is_cut in ((skeleton, False), (_closed(skeleton), True)):
+def _document(source: Source, skeleton: bytes) -> tuple[Any, int, bool]:
+    """The document without its events; how many brackets of a cut one were closed; whether more stands behind it."""
+    for text, left_open in ((skeleton, 0), _closed(skeleton)):
         try:
             if text is not None:
                 words = text.decode().lstrip()
                 found, end = json.JSONDecoder().raw_decode(words)
-                return found, is_cut, bool(words[end:].strip())
+                return found, left_open, bool(words[end:].strip())
         except WRONG:
             continue
     # The place of the first mistake is that in the whole document.
@@ -95,8 +103,8 @@ def _whole(source: Source) -> bytes:
     return bytes(text)
 
 
-def _closed(text: bytes) -> bytes | None:
-    """A text that was cut off, without what is not complete and with its brackets closed; None if it was not cut."""
+def _closed(text: bytes) -> tuple[bytes | None, int]:
+    """A cut text with its brackets closed, without what is not complete, and how many they are; None if not cut."""
     pairs = {ord("["): b"]", ord("{"): b"}"}
     open_: list[bytes] = []
     # Every bracket is the end of something complete, so those that are open there are those at the end.
@@ -113,15 +121,15 @@ def _closed(text: bytes) -> bytes | None:
             complete = at + 1
         elif byte in b"]}":
             if not open_ or open_.pop()[0] != byte:
-                return None
+                return None, 0
             complete = at + 1
         elif byte == ord(","):
             complete = at
     if complete is None or not (open_ or is_string):
-        return None
+        return None, 0
     # The number of a list of events is complete: the splitter wrote it.
     end = len(text) if _LIST.search(text) else complete
-    return text[:end] + b"".join(reversed(open_))
+    return text[:end] + b"".join(reversed(open_)), len(open_)
 
 
 def _traces(document: Any) -> list[Any]:
@@ -144,8 +152,32 @@ def _is_split(traces: list[Any], lists: int, more: bool) -> bool:
     return (len(found) == lists or (more and len(found) < lists)) and found == [[at] for at in range(len(found))]
 
 
-def _readers(source: Source, document: Any, traces: list[Any]) -> tuple[list[Reader | None], str]:
-    """A reader for each trace, None for one that cannot be read; and what is wrong with the first such trace."""
+_HEAD = ("vantage_point", "common_fields", "configuration", "event_fields", "time_units", "time_unit")
+"""What a trace has beside its events."""
+
+
+def _of_cut_trace(document: dict[str, Any], trace: dict[str, Any]) -> list[str]:
+    """A note if what says how times are read may be missing in a trace that was cut off.
+
+    Raises `QlogError` if all of that is missing: stacks that write it behind the events often count microseconds.
+    """
+    common = trace.get("common_fields")
+    units = old.stated_units(document, trace, common if isinstance(common, dict) else {})
+    if units or "configuration" in trace:
+        return []
+    if not any(key in trace for key in _HEAD):
+        raise QlogError(
+            "it is cut off before common_fields, configuration and all else that says the unit and form of its times"
+        )
+    form = "" if isinstance(common, dict) else ", which are no differences"
+    return [f"the unit of its times may be said behind the cut: they are read as milliseconds{form}"]
+
+
+def _readers(source: Source, document: Any, traces: list[Any], is_open: bool) -> tuple[list[Reader | None], str]:
+    """A reader for each trace, None for one that cannot be read; and what is wrong with the first such trace.
+
+    :param is_open: whether the document was cut off within the last trace.
+    """
     readers: list[Reader | None] = []
     first = ""
     for index, trace in enumerate(traces):
@@ -154,6 +186,8 @@ def _readers(source: Source, document: Any, traces: list[Any]) -> tuple[list[Rea
                 raise QlogError(f"error_description is {trace['error_description']!r:.120}")
             if not isinstance(trace, dict) or not isinstance(trace.get("events"), list):
                 raise QlogError("it has no list of events")
+            if is_open and index == len(traces) - 1:
+                _of_cut_trace(document, trace)
             readers.append(header(source.path, document, trace))
         except WRONG as error:
             readers.append(None)

@@ -55,7 +55,6 @@ class Reader:
         self._path = path
         self._clock = clock
         self._translate = translator.event
-        self._is_usual = is_usual
         self.events.clock(clock.is_delta, clock.reference, is_usual and FAST)
         self._has_time = False
         self._frames: list[str] = []
@@ -101,7 +100,14 @@ class Reader:
                 log.group = name
                 self.events.group(json.dumps(group))
             else:
-                log = Log(self.log.name, self.log.side, name, self.log.title)
+                log = Log(
+                    self.log.name,
+                    self.log.side,
+                    name,
+                    self.log.title,
+                    file=self.log.file,
+                    is_by_wall=self.log.is_by_wall,
+                )
             self.groups[name] = log
         return log
 
@@ -118,9 +124,7 @@ class Reader:
 
     def _event(self, place: str, event: Any) -> None:
         """Adds an event, or nothing if the view does not need it. Raises one of `WRONG` if it cannot be read."""
-        name = event.get("name") if self._is_usual and isinstance(event, dict) else None
-        if not isinstance(name, str) or name.rpartition(":")[2] not in self._add:
-            event = self._translate(event)
+        event = self._translate(event)
         self._clock.last = self.events.last
         time = self._clock.read(event["time"])
         self.events.last = self._clock.last
@@ -162,9 +166,6 @@ class Reader:
     def _metrics(self, log: Log, time: int, data: dict[str, Any]) -> None:
         for name in METRICS:
             value = data.get(name)
-            if value is None and name == "congestion_window":
-                # So it is called by aioquic.
-                value = data.get("cwnd")
             if value is None:
                 continue
             if isinstance(value, str | list | dict):

@@ -156,6 +156,8 @@ def _other(name: str, frame: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
     numbers: list[int] = []
 
     def add(key: str, value: Any) -> None:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST:
             numbers.append(value)
             parts.append("{} B" if key in ("length", "payload_length") else f"{_plain(key)} {{}}")

@@ -15,6 +15,8 @@ _VERSIONS = re.compile(r"0\.[34]|draft-0[012].*", re.IGNORECASE)
 
 _SCHEMA = "urn:ietf:params:qlog:file:"
 
+_ENDING = re.compile(r"\.[a-z]+(?:\.gz)?$", re.IGNORECASE)
+
 _CONNECTION_ID = re.compile(r"(?:[0-9a-f]{2}){1,20}")
 
 
@@ -33,20 +35,35 @@ def header(path: Path, document: Any, trace: Any) -> Reader:
     point = trace.get("vantage_point")
     point = point if isinstance(point, dict) else {}
     group, is_of_description = _group(common, trace)
-    name = path.stem if is_of_description else shown(point.get("name") or path.stem)
-    log = Log(name, _side(point), group, shown(document.get("title") or trace.get("title") or ""))
+    file = _without_ending(path)
+    name = file if is_of_description else shown(point.get("name") or file)
+    title = shown(document.get("title") or trace.get("title") or "")
+    log = Log(name, _side(point), group, title, _original(common), file)
     log.notes.extend(_version(document))
-    return _reader(path, log, trace, common)
+    return _reader(path, log, document, trace)
 
 
-def _reader(path: Path, log: Log, trace: dict[str, Any], common: dict[str, Any]) -> Reader:
-    fields, unit = old.columns(trace), old.unit(trace, common)
+def _reader(path: Path, log: Log, document: dict[str, Any], trace: dict[str, Any]) -> Reader:
+    common = trace.get("common_fields") or {}
+    fields, unit = old.columns(trace), old.unit(document, trace, common)
     configuration = trace.get("configuration")
     offset = configuration.get("time_offset", 0) if isinstance(configuration, dict) else 0
     clock = Clock(common, old.time_format(fields), unit, offset)
+    log.is_by_wall = clock.is_by_wall
     # Rows and other units are not of the usual form.
     is_usual = fields is None and unit == UNITS["ms"]
     return Reader(path, log, clock, old.Translator(fields, unit), is_usual)
+
+
+def _without_ending(path: Path) -> str:
+    """The name of a file without what says its form."""
+    return _ENDING.sub("", path.name) or path.name
+
+
+def _original(common: dict[str, Any]) -> str:
+    """The first connection ID that the client chose for the server, which both ends know; empty if it is not said."""
+    found = next((common[key] for key in ("ODCID", "odcid") if common.get(key)), "")
+    return group_name(found) if found else ""
 
 
 def _version(document: dict[str, Any]) -> list[str]:
@@ -69,7 +86,7 @@ def _side(point: dict[str, Any]) -> str:
 
 def _group(common: dict[str, Any], trace: dict[str, Any]) -> tuple[str, bool]:
     """What both ends' traces have in common, and whether it is the description: picoquic writes the connection ID."""
-    group = common.get("group_id", common.get("ODCID", ""))
+    group = next((common[key] for key in ("group_id", "ODCID", "odcid") if common.get(key)), "")
     if group:
         return group_name(group), False
     description = trace.get("description")

@@ -100,6 +100,12 @@ class Log:
     group: str
     """What both ends' traces have in common; empty if not said."""
     title: str
+    original: str = ""
+    """The first connection ID that the client chose for the server (ODCID); empty if not said."""
+    file: str = ""
+    """The name of its file without the ending; empty if it has none."""
+    is_by_wall: bool = False
+    """Whether its times have dates by an approximate wall clock."""
     events: ViewLog = field(default_factory=ViewLog)
     """Packets, losses, what the application wrote, and the gauges, in columns."""
     notes: list[str] = field(default_factory=list)

@@ -7,7 +7,8 @@ draft-00 has names in capitals.
 
 from typing import Any
 
-from quiclab.view.qlog.clock import UNITS
+from quiclab.view.qlog.clock import UNITS, unit_of
+from quiclab.view.qlog.spelling import frame
 from quiclab.view.qlog.wrong import QlogError
 
 TIMES = {"time": "absolute", "relative_time": "relative", "delta_time": "delta"}
@@ -34,34 +35,37 @@ EVENTS = {
 }
 """Events that mvfst and others call otherwise."""
 
-_FRAMES = {"rst_stream": "reset_stream", "crypto_frame": "crypto", "ack_ecn": "ack"}
-"""Types of frames: mvfst, and drafts of QUIC."""
-
-_FIELDS = {"id": "stream_id", "len": "length", "maximum_data": "maximum", "data_limit": "limit"}
-"""Fields of frames: draft-00 and draft-01 (`id`), mvfst."""
-
-_GAUGES = {"cwnd": "congestion_window", "current_cwnd": "congestion_window"}
-"""Gauges: draft-01, mvfst."""
+_GAUGES = ("cwnd", "current_cwnd")
+"""What the congestion window is called by draft-01, aioquic and mvfst."""
 
 _SPANS = ("smoothed_rtt", "latest_rtt", "min_rtt", "ack_delay")
 """What is in the unit of the times."""
 
 
-def unit(trace: dict[str, Any], common: dict[str, Any]) -> int:
-    """The nanoseconds of the unit of a trace's times: `time_units` of its configuration, or of its common fields."""
-    configuration = trace.get("configuration")
-    places = {"configuration": configuration, "common_fields": common, "trace": trace}
-    units: dict[str, int] = {}
-    for place, fields in places.items():
-        name = fields.get("time_units") if isinstance(fields, dict) else None
-        if name is None:
-            continue
-        if not isinstance(name, str) or name.lower() not in UNITS:
-            raise QlogError(f"{place}.time_units is {name!r:.60}; expected one of {', '.join(UNITS)}")
-        units[place] = UNITS[name.lower()]
+def unit(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]) -> int:
+    """The nanoseconds of the unit of a trace's times: `time_units` of its configuration, or of what is around it."""
+    units = stated_units(document, trace, common)
     if len(set(units.values())) > 1:
         raise QlogError(f"time_units differ between {' and '.join(units)}; expected one unit")
     return next(iter(units.values()), UNITS["ms"])
+
+
+def stated_units(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]) -> dict[str, int]:
+    """The units that are stated, by their places."""
+    places = {"configuration": trace.get("configuration"), "common_fields": common, "trace": trace}
+    places |= {"vantage_point": trace.get("vantage_point"), "document": document}
+    places |= {f"{key} of the document": document.get(key) for key in ("configuration", "common_fields")}
+    units: dict[str, int] = {}
+    for place, fields in places.items():
+        for key in ("time_units", "time_unit"):
+            name = fields.get(key) if isinstance(fields, dict) else None
+            if name is None:
+                continue
+            found = unit_of(name)
+            if found is None:
+                raise QlogError(f"{place}.{key} is {name!r:.60}; expected one of {', '.join(UNITS)}")
+            units[place] = found
+    return units
 
 
 def columns(trace: dict[str, Any]) -> list[str] | None:
@@ -92,9 +96,8 @@ class Translator:
             event = self._row(event)
         if not isinstance(event, dict):
             raise QlogError("an event is neither an object nor a row")
-        time = next((event[field] for field in TIMES if field in event), None)
-        if time is None:
-            raise KeyError("time")
+        # Differences depend on a time that is null as on one that is wrong.
+        time = event[next((field for field in TIMES if field in event), "time")]
         name = next((event[field] for field in _NAMES if field in event), None)
         if not isinstance(name, str):
             raise KeyError("name")
@@ -115,17 +118,16 @@ class Translator:
     def _data(self, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        data = {_GAUGES.get(key, key): value for key, value in data.items()}
+        data = dict(data)
+        for alias in _GAUGES:
+            if data.get("congestion_window") is None and alias in data:
+                data["congestion_window"] = data.pop(alias)
         if isinstance(frames := data.get("frames"), list):
-            data["frames"] = [self._frame(frame) for frame in frames]
+            data["frames"] = [self._frame(one) for one in frames]
         return self._spans(data)
 
-    def _frame(self, frame: Any) -> Any:
-        if not isinstance(frame, dict) or not isinstance(name := frame.get("frame_type"), str):
-            return frame
-        renamed: dict[str, Any] = {_FIELDS.get(key) or key: value for key, value in frame.items()}
-        renamed["frame_type"] = _FRAMES.get(name.lower(), name.lower())
-        return self._spans(renamed)
+    def _frame(self, found: Any) -> Any:
+        return self._spans(frame(found)) if isinstance(found, dict) else found
 
     def _spans(self, values: dict[str, Any]) -> dict[str, Any]:
         if self._to_ms is not None:

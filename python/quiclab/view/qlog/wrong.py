@@ -45,14 +45,15 @@ def named(place: str, error: Exception) -> Error:
 
 
 def number(value: Any) -> int:
-    """An integer of the protocol, which some stacks write as text."""
+    """An integer of the protocol, which some stacks write as text, or as `7.0`: JSON has one kind of numbers."""
     if type(value) is int and 0 <= value < LARGEST:
         return value
     try:
         number = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise QlogError(f"{value!r:.60} is not a QUIC integer") from None
-    if isinstance(value, float | bool) or not 0 <= number < LARGEST:
+    is_broken = isinstance(value, bool) or (isinstance(value, float) and not value.is_integer())
+    if is_broken or not 0 <= number < LARGEST:
         raise QlogError(f"{value!r:.60} is not a QUIC integer")
     return number
 

@@ -139,7 +139,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "a timeline whose times are rounded",
-            plain(video(&timeline(r#"<S t="0" d="360001"/><S t="360000" d="360000" r="1"/>"#))),
+            plain(video(&timeline(r#"<S t="900000" d="360001"/><S t="1260000" d="360000" r="1"/>"#))),
             vec!["video 700/2000: 4000 4000 4000"],
             vec![],
         ),
@@ -194,7 +194,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "no duration, with a timeline",
-            mpd("", &period(&video(&timeline(r#"<S t="0" d="360000" r="2"/>"#)))),
+            mpd("", &period(&video(&timeline(r#"<S t="900000" d="360000" r="2"/>"#)))),
             vec!["video 700/2000: 4000 4000 4000"],
             vec![],
         ),

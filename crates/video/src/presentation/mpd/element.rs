@@ -6,7 +6,7 @@ use units::Duration;
 const XLINK: &str = "http://www.w3.org/1999/xlink";
 
 /// An element of the namespace of MPDs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element<'a>(roxmltree::Node<'a, 'a>);
 
 impl<'a> Element<'a> {

@@ -1,8 +1,9 @@
 //! Segments that an MPD does not list: those of SegmentBase, which are in an index inside of the media file, and those of a
 //! representation that has a BaseURL alone (ISO/IEC 23009-1, 5.3.9.2). A list of sizes or an option says what they are.
 
-use super::Window;
 use super::element::Element;
+use super::times::MISSING;
+use super::{Reading, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{MAX_DURATION, MAX_SEGMENTS};
 use std::collections::BTreeMap;
@@ -23,12 +24,13 @@ pub(super) struct Index<'a> {
 }
 
 impl Index<'_> {
-    /// The durations of the segments of a representation, cut at the end of the period.
+    /// The durations of the segments of a representation, cut at the end of the period, and how many are known.
     pub(super) fn durations(
         &self,
         levels: &[Element<'_>],
         window: Window,
-    ) -> Result<Vec<Duration>, TextError> {
+        reading: &mut Reading,
+    ) -> Result<(Vec<Duration>, usize), TextError> {
         let base = levels.iter().find_map(|level| level.children("SegmentBase").next());
         let element = base.unwrap_or(levels[0]);
         let end = window.span.or(window.open).unwrap_or(MAX_DURATION);
@@ -47,13 +49,23 @@ impl Index<'_> {
             }
             _ => return Err(element.wrong(unlisted(&element, self.id, base.is_some()))),
         };
+        let (count, longest) = (given.len(), given.iter().max().copied().unwrap_or(Duration::ZERO));
+        let whole = given.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
+        if let Some(span) = window.span.filter(|_| window.is_static)
+            && (whole + longest.min(MISSING) <= span || whole >= span + longest)
+        {
+            let id = quoted(self.id);
+            reading.note(element.wrong(format!(
+                "the segments of representation {id} last {whole} together, and their period {span}"
+            )));
+        }
         let mut before = Duration::ZERO;
         let cut = given.into_iter().map(|duration| {
             let left = if before < end { (end - before).min(duration) } else { Duration::ZERO };
             before += duration;
             left
         });
-        Ok(cut.filter(|duration| !duration.is_zero()).collect())
+        Ok((cut.filter(|duration| !duration.is_zero()).collect(), count))
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::Draft;
 use super::indexed::Listed;
+use super::segments::Listing;
+use super::times::ROUNDING;
 use super::tracks::PeriodDraft;
 use crate::presentation::file::{self, TextError, quoted};
-use crate::presentation::{MAX_DURATION, MAX_SIZES};
+use crate::presentation::{MAX_DURATION, MAX_SIZES, Track};
 use std::collections::BTreeMap;
 use units::Duration;
 use units::table::Reader;
@@ -18,11 +20,11 @@ const SECONDS: usize = 4;
 const INITIALIZATION: &str = "init";
 
 /// Replaces the sizes of all representations by those in the file, which must be complete. Returns which columns were
-/// skipped.
+/// skipped, and which seconds were not used.
 ///
 /// # Errors
 /// The first invalid line, with a description; or the first segment without a line.
-pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, TextError> {
+pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Vec<String>, TextError> {
     let mut reader = file::csv(text)?;
     let header = reader.first().number;
     let columns = Columns::read(&mut reader, draft.periods.len())
@@ -33,11 +35,18 @@ pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, Tex
     while let Some(line) = reader.next(&mut cells) {
         columns
             .entry(&mut reader, &cells)
-            .and_then(|entry| slots.set(&mut draft.periods, &entry))
+            .and_then(|entry| slots.set(&mut draft.periods, &entry, line.number))
             .map_err(|problem| TextError::line(line.number, problem))?;
     }
     check_complete(&draft.periods)?;
-    Ok(skipped)
+    let (count, first) = slots.others;
+    let others = (count > 0).then(|| {
+        let segments = if count == 1 { "segment" } else { "segments" };
+        format!(
+            "line {first}: the seconds of {count} {segments}, of which this is the first, are not those of the MPD, which are taken"
+        )
+    });
+    Ok(skipped.into_iter().chain(others).collect())
 }
 
 /// The index of each column in a line.
@@ -53,22 +62,30 @@ struct Entry<'a> {
     seconds: Option<Duration>,
 }
 
-/// The durations of the segments in a file, as far as its lines are right: [`apply`] names those that are not.
-pub(super) fn durations(text: &str) -> Listed {
+/// The durations of the segments in a file.
+///
+/// # Errors
+/// The first invalid line: without its durations an MPD that needs them would seem to be wrong.
+pub(super) fn durations(text: &str) -> Result<Listed, TextError> {
     let mut listed = Listed::new();
-    let Ok(mut reader) = file::csv(text) else { return listed };
-    let Ok(columns) = Columns::read(&mut reader, 1) else { return listed };
+    let mut reader = file::csv(text)?;
+    let header = reader.first().number;
+    let columns = Columns::read(&mut reader, 1).map_err(|problem| TextError::line(header, problem))?;
     let mut cells = Vec::new();
     let mut left = MAX_SIZES;
-    while reader.next(&mut cells).is_some() && left > 0 {
-        let Ok(entry) = columns.entry(&mut reader, &cells) else { continue };
-        left -= 1;
+    while let Some(line) = reader.next(&mut cells) {
+        let entry =
+            columns.entry(&mut reader, &cells).map_err(|problem| TextError::line(line.number, problem))?;
+        left = match left.checked_sub(1) {
+            Some(left) => left,
+            None => break,
+        };
         if let Some(segment) = entry.segment {
             let place = (entry.period, entry.representation.to_owned());
             listed.entry(place).or_default().insert(segment, entry.seconds);
         }
     }
-    listed
+    Ok(listed)
 }
 
 impl Columns {
@@ -132,11 +149,13 @@ fn seconds<'a>(reader: &mut Reader<'a>, cell: &'a str) -> Option<Duration> {
 /// Where the sizes of representations are, by period and name.
 struct Slots {
     places: BTreeMap<(usize, String), Slot>,
+    /// How many lines have other seconds than the MPD, and the first of them.
+    others: (usize, usize),
 }
 
 struct Slot {
     /// See `Place::taken`.
-    taken: Option<(usize, usize, usize)>,
+    taken: Option<(usize, usize, Listing)>,
     /// See `Place::is_twice`.
     is_twice: bool,
     has_initialization: bool,
@@ -154,10 +173,10 @@ impl Slots {
                 places.insert((number, place.id.clone()), slot);
             }
         }
-        Slots { places }
+        Slots { places, others: (0, 0) }
     }
 
-    fn set(&mut self, periods: &mut [PeriodDraft], entry: &Entry<'_>) -> Result<(), String> {
+    fn set(&mut self, periods: &mut [PeriodDraft], entry: &Entry<'_>, line: usize) -> Result<(), String> {
         let Some(period) = periods.get_mut(entry.period) else {
             return Err(format!("period is {}; the MPD has {} of them", entry.period + 1, periods.len()));
         };
@@ -174,8 +193,9 @@ impl Slots {
             ));
         }
         // A folder has the segments of all languages, and of subtitles.
-        let Some((track, number, listed)) = slot.taken else { return Ok(()) };
-        let representation = &mut period.period.tracks[track].representations[number];
+        let Some((track, number, listing)) = slot.taken else { return Ok(()) };
+        let Track { durations, representations, .. } = &mut period.period.tracks[track];
+        let representation = &mut representations[number];
         let Some(segment) = entry.segment else {
             if slot.has_initialization && representation.initialization != entry.bytes {
                 return Err(format!("the initialization segment of representation {name} twice"));
@@ -184,15 +204,27 @@ impl Slots {
             representation.initialization = entry.bytes;
             return Ok(());
         };
-        if segment > listed {
-            return Err(format!("segment is {segment}; representation {name} has {listed} of them"));
+        if segment > listing.count {
+            return Err(format!("segment is {segment}; representation {name} has {} of them", listing.count));
         }
-        // Segments after the end of the period are in the MPD, but are not played.
-        let Some(size) = representation.sizes.get_mut(segment - 1) else { return Ok(()) };
+        // Segments before and after the period are in the MPD, but are not played.
+        let at = (segment - 1).checked_sub(listing.before);
+        let Some((at, size)) = at.and_then(|at| Some((at, representation.sizes.get_mut(at)?))) else {
+            return Ok(());
+        };
         if *size > 0 && *size != entry.bytes {
             return Err(format!("segment {segment} of representation {name} twice"));
         }
         *size = entry.bytes;
+        // The first and the last one may be cut at the ends of their period.
+        let may_be_cut = (at == 0 && !listing.cut.is_zero()) || at + 1 == durations.len();
+        let other = |seconds: &Duration| {
+            let known = durations[at];
+            (*seconds).max(known) - (*seconds).min(known) > ROUNDING && !(may_be_cut && *seconds > known)
+        };
+        if entry.seconds.as_ref().is_some_and(other) {
+            self.others = (self.others.0 + 1, if self.others.0 == 0 { line } else { self.others.1 });
+        }
         Ok(())
     }
 }
@@ -202,8 +234,10 @@ fn check_complete(periods: &[PeriodDraft]) -> Result<(), TextError> {
         for representation in period.period.tracks.iter().flat_map(|track| &track.representations) {
             if let Some(segment) = representation.sizes.iter().position(|size| *size == 0) {
                 let name = quoted(&representation.id);
-                let place =
-                    format!("segment {} of representation {name} in period {}", segment + 1, number + 1);
+                let place = period.places.iter().find(|place| place.id == representation.id);
+                let before = place.and_then(|place| place.taken).map_or(0, |(_, _, listing)| listing.before);
+                let segment = before + segment + 1;
+                let place = format!("segment {segment} of representation {name} in period {}", number + 1);
                 return Err(TextError::whole(format!("no line for {place}")));
             }
         }

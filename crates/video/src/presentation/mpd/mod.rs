@@ -144,14 +144,20 @@ fn draft(arguments: &Arguments) -> Result<Draft, Fault> {
     let options = MpdOptions::of(arguments)?;
     let file = arguments.file("file");
     let sizes = arguments.has("sizes").then(|| arguments.file("sizes"));
-    let listed = sizes.as_ref().map(|sizes| listed::durations(&sizes.text)).unwrap_or_default();
+    let listed = sizes.as_ref().map_or_else(
+        || Ok(indexed::Listed::new()),
+        |sizes| {
+            listed::durations(&sizes.text)
+                .map_err(|error| -> Fault { ("sizes", format!("{}, {error}", sizes.path)) })
+        },
+    )?;
     let mut draft = parse(&file.text, options, &listed)
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
     draft.notes.iter_mut().for_each(|note| *note = format!("{}, {note}", file.path));
     if let Some(sizes) = sizes {
-        let skipped = listed::apply(&sizes.text, &mut draft)
+        let told = listed::apply(&sizes.text, &mut draft)
             .map_err(|error| -> Fault { ("sizes", format!("{}, {error}", sizes.path)) })?;
-        draft.notes.extend(skipped.map(|skipped| format!("{}, {skipped}", sizes.path)));
+        draft.notes.extend(told.into_iter().map(|told| format!("{}, {told}", sizes.path)));
     }
     Ok(draft)
 }

@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::indexed::Index;
-use super::times::{TimeSource, Times, too_many};
+use super::times::{MAX_GAP, MISSING, ROUNDING, TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
@@ -23,11 +23,23 @@ enum Count {
 #[derive(Debug)]
 pub(super) struct Segments {
     pub(super) durations: Vec<Duration>,
-    /// The number of segments in the MPD; those that begin after the end of the period are not in `durations`.
-    pub(super) listed: usize,
-    /// The bytes of each listed segment, as far as the MPD says them.
+    pub(super) listing: Listing,
+    /// The bytes of each segment from the first that is played on, as far as the MPD says them.
     pub(super) sizes: Option<Vec<Option<u64>>>,
     pub(super) initialization: Initialization,
+}
+
+/// The segments that the MPD has of a representation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listing {
+    /// All of them; those that begin after the end of the period are not played.
+    pub(super) count: usize,
+    /// How many of them end before the period begins, and are not played.
+    pub(super) before: usize,
+    /// How much of the first that is played is before the period begins, and is not played.
+    pub(super) cut: Duration,
+    /// How much of the last that is played is after the end of the period, where its own end is known.
+    pub(super) rest: Duration,
 }
 
 /// The initialization segment of a representation.
@@ -55,18 +67,14 @@ pub(super) fn read(
     reading: &mut Reading,
 ) -> Result<Segments, TextError> {
     let Some(addressing) = Addressing::of(levels)? else {
-        let durations = index.durations(levels, window)?;
+        let (durations, listed) = index.durations(levels, window, reading)?;
         take(&levels[0], durations.len(), reading)?;
-        return Ok(Segments {
-            listed: durations.len(),
-            sizes: None,
-            initialization: base(levels)?,
-            durations,
-        });
+        let listing = Listing { count: listed, before: 0, cut: Duration::ZERO, rest: Duration::ZERO };
+        return Ok(Segments { listing, sizes: None, initialization: base(levels)?, durations });
     };
     let element = addressing.elements[0];
     let times = Times::of(&addressing, window)?;
-    let (ticks, sizes) = match element.name() {
+    let (mut ticks, mut sizes) = match element.name() {
         "SegmentTemplate" => {
             media::check(&element, addressing.with("media"))?;
             let end_number = addressing.number("endNumber", 0, u64::MAX)?;
@@ -92,8 +100,15 @@ pub(super) fn read(
         }
     };
     take(&element, ticks.len(), reading)?;
+    let count = ticks.len();
+    let (before, cut) = times.begin(&mut ticks, reading);
+    if let Some(sizes) = &mut sizes {
+        sizes.drain(..before);
+    }
     let durations = times.durations(&ticks, &element, reading)?;
-    Ok(Segments { durations, listed: ticks.len(), sizes, initialization: addressing.initialization()? })
+    let rest = times.rest(&ticks, &durations);
+    let listing = Listing { count, before, cut, rest };
+    Ok(Segments { durations, listing, sizes, initialization: addressing.initialization()? })
 }
 
 /// Counts segments.
@@ -186,6 +201,13 @@ impl<'a> Addressing<'a> {
         }
     }
 
+    /// How long before its period a timeline begins, in ticks, if the offset is stated; negative if it begins later.
+    fn early(&self, timeline: &Element<'a>) -> Result<i128, TextError> {
+        let offset = self.number("presentationTimeOffset", 0, u64::MAX)?;
+        let first = timeline.children("S").next().map_or(Ok(None), |run| run.number("t", 0, u64::MAX))?;
+        Ok(offset.map_or(0, |offset| i128::from(offset) - i128::from(first.unwrap_or(0))))
+    }
+
     /// The segments of a SegmentList.
     fn ranges(&self, reading: &mut Reading) -> Result<Ranges, TextError> {
         let owner = self.elements.iter().find(|element| element.children("SegmentURL").next().is_some());
@@ -197,12 +219,14 @@ impl<'a> Addressing<'a> {
             if sizes.len() == MAX_SEGMENTS {
                 return Err(too_many(&url));
             }
-            sizes.push(url.attribute("mediaRange").map(|text| range(&url, "mediaRange", text)).transpose()?);
+            // `1000-` is a range to the end of a file, whose size nobody knows here.
+            let text = url.attribute("mediaRange").filter(|text| !is_open(text));
+            sizes.push(text.map(|text| range(&url, "mediaRange", text)).transpose()?);
         }
         let (count, unknown) = (sizes.len(), sizes.iter().filter(|size| size.is_none()).count());
         if unknown > 0 && unknown < count {
             reading.note(owner.wrong(format!(
-                "{unknown} of {count} SegmentURL have no mediaRange: the bandwidth gives their sizes"
+                "{unknown} of {count} SegmentURL have no mediaRange, or one without an end: the bandwidth gives their sizes"
             )));
         }
         Ok(Ranges { count, sizes: (unknown < count).then_some(sizes) })
@@ -235,7 +259,65 @@ impl<'a> Times<'a> {
             addressing.elements[0]
                 .wrong("no duration of its segments; expected the attribute duration, or a SegmentTimeline")
         })?;
-        Ok(Times { timescale, source, window })
+        let mut times = Times { timescale, source, window, early: 0 };
+        if let (TimeSource::Timeline(timeline), true) = (&source, window.is_static) {
+            let early = addressing.early(timeline)?;
+            // The difference of two numbers below 2^64.
+            let is_rounded = times.exact(early.unsigned_abs() as u64).is_some_and(|early| early <= MAX_GAP);
+            times.early = if is_rounded { 0 } else { early };
+        }
+        Ok(times)
+    }
+
+    /// Leaves out the segments that end before the period begins, and cuts the one in which it does: what is there is not
+    /// presented (ISO/IEC 23009-1, 5.3.9.2: the time in a period is that of the media less `presentationTimeOffset`).
+    /// Returns how many are left out, and how much of the next. If nothing would be left, all are played.
+    fn begin(&self, ticks: &mut Vec<(u64, u64)>, reading: &mut Reading) -> (usize, Duration) {
+        let TimeSource::Timeline(timeline) = &self.source else { return (0, Duration::ZERO) };
+        let off = u64::try_from(self.early.unsigned_abs()).unwrap_or(u64::MAX);
+        let time = self.exact(off).unwrap_or(Duration::MAX);
+        if self.early < 0 {
+            reading.note(timeline.wrong(format!(
+                "by presentationTimeOffset its first segment begins {time} after its period; it is played at once"
+            )));
+        }
+        if self.early <= 0 {
+            return (0, Duration::ZERO);
+        }
+        let is_before = |end: u64| end <= off || self.exact(end - off).is_some_and(|left| left <= ROUNDING);
+        let before = ticks.iter().take_while(|(_, end)| is_before(*end)).count();
+        if before == ticks.len() {
+            reading.note(timeline.wrong(format!(
+                "by presentationTimeOffset all its segments end before its period begins, {time} after the first begins; \
+                 they are played from the first one on"
+            )));
+            return (0, Duration::ZERO);
+        }
+        ticks.drain(..before);
+        let cut = self.exact(off.saturating_sub(ticks[0].0)).unwrap_or(Duration::MAX);
+        for (begin, end) in ticks {
+            (*begin, *end) = (begin.saturating_sub(off), *end - off);
+        }
+        let left_out = match before {
+            0 => String::new(),
+            1 => " (1 segment)".to_owned(),
+            _ => format!(" ({before} segments)"),
+        };
+        reading.note(timeline.wrong(format!(
+            "by presentationTimeOffset its first segment begins {time} before its period: what is before it is not \
+             played{left_out}"
+        )));
+        (before, cut)
+    }
+
+    /// How much of the last segment is after the end of the period. Segments of equal duration are shorter there.
+    fn rest(&self, ticks: &[(u64, u64)], durations: &[Duration]) -> Duration {
+        let (Some(last), TimeSource::Timeline(_)) = (durations.last(), self.source) else {
+            return Duration::ZERO;
+        };
+        let (begin, end) = ticks[durations.len() - 1];
+        let whole = self.exact(end).zip(self.exact(begin)).map_or(*last, |(end, begin)| end - begin);
+        whole - whole.min(*last)
     }
 
     /// The durations of segments, cut at the end of the period.
@@ -251,7 +333,9 @@ impl<'a> Times<'a> {
                 element.wrong(format!("its segments last longer than {}", crate::presentation::MAX_DURATION))
             );
         }
-        let end = self.window.span.unwrap_or(Duration::MAX);
+        let late =
+            u64::try_from(-self.shift()).ok().and_then(|late| self.exact(late)).unwrap_or(Duration::ZERO);
+        let end = self.window.span.map_or(Duration::MAX, |span| span - late.min(span));
         let at = |ticks| self.exact(ticks).unwrap_or(Duration::MAX).min(end);
         let all: Vec<Duration> = ticks.iter().map(|(begin, end)| at(*end) - at(*begin)).collect();
         if let Some(short) =
@@ -262,12 +346,9 @@ impl<'a> Times<'a> {
         let durations: Vec<Duration> = all.into_iter().filter(|duration| !duration.is_zero()).collect();
         let longest = durations.iter().max().copied().unwrap_or(Duration::ZERO);
         let covered = at(last);
-        if let Some(span) = self.window.span.filter(|_| self.window.is_static)
-            && covered + longest <= span
-        {
-            reading.note(
-                element.wrong(format!("its segments end after {covered}, and its period after {span}")),
-            );
+        if self.window.span.is_some() && self.window.is_static && covered + longest.min(MISSING) <= end {
+            reading
+                .note(element.wrong(format!("its segments end after {covered}, and its period after {end}")));
         }
         Ok(durations)
     }
@@ -296,6 +377,12 @@ fn equal_ticks(
     }
     // Both factors are below 2^32.
     Ok((0..count).map(|at| (at * duration, (at + 1) * duration)).collect())
+}
+
+/// Whether a range has a first byte alone.
+fn is_open(text: &str) -> bool {
+    let first = text.trim().strip_suffix('-');
+    first.is_some_and(|first| !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The bytes of a range: `0-499` has 500.

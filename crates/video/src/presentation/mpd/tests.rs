@@ -539,7 +539,7 @@ fn lists_that_do_not_fit_are_refused() {
     ] {
         let text = list(&urls);
         assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations[0].sizes, sizes);
-        let told = "the-file, line 5: SegmentList: 1 of 2 SegmentURL have no mediaRange: the bandwidth gives their sizes";
+        let told = "the-file, line 5: SegmentList: 1 of 2 SegmentURL have no mediaRange, or one without an end: the bandwidth gives their sizes";
         assert_eq!(notes(&text), [told]);
     }
     assert_eq!(
@@ -552,7 +552,7 @@ fn lists_that_do_not_fit_are_refused() {
             list(&url("9-0")),
             "line 6: SegmentURL: mediaRange is \"9-0\"; expected the first and the last byte",
         ),
-        (list(&url("0-")), "mediaRange is \"0-\""),
+        (list(&url("-0")), "mediaRange is \"-0\""),
         (list(&url("0-18446744073709551615")), "mediaRange is"),
         (list(&url("0-1000000000000")), "mediaRange is"),
         (list(&"<SegmentURL/>".repeat(100_001)), "SegmentURL: more than 100000 segments"),
@@ -634,4 +634,315 @@ fn sizes_of_several_periods_name_the_period() {
     assert_eq!(without, "the-sizes, line 1: no column \"period\"; expected it for 2 periods");
     let beyond = error(&format!("{header}\n3,v1,1,1\n"));
     assert_eq!(beyond, "the-sizes, line 2: period is 3; the MPD has 2 of them");
+}
+
+const TEMPLATE: &str = "<SegmentTemplate media=\"$Number$\" duration=\"2\"/>";
+
+/// The names of the representations that are played, by track.
+fn played(text: &str) -> Vec<Vec<String>> {
+    let names = |track: &Track| track.representations.iter().map(|one| one.id.clone()).collect();
+    read(&[("file", text)]).periods[0].tracks.iter().map(names).collect()
+}
+
+fn set(attributes: &str, inside: &str) -> String {
+    format!("<AdaptationSet {attributes}>\n{inside}\n</AdaptationSet>")
+}
+
+fn one(id: &str, bandwidth: u64, attributes: &str) -> String {
+    format!("<Representation id=\"{id}\" bandwidth=\"{bandwidth}\" {attributes}/>")
+}
+
+#[test]
+fn the_main_set_comes_before_those_that_replace_it() {
+    let role = |value: &str| format!("<Role schemeIdUri=\"urn:mpeg:dash:role:2011\" value=\"{value}\"/>");
+    for kind in ["video", "audio"] {
+        let attributes = format!("contentType=\"{kind}\"");
+        for other in ["alternate", "supplementary", "sign", "commentary", "description"] {
+            for main in [role("main"), String::new(), role("main") + &role("alternate")] {
+                let second = set(&attributes, &(role(other) + &one("other", 9_000, "")));
+                let first = set(&attributes, &(main + &one("main", 8_000, "")));
+                for text in [sets(&[second.clone(), first.clone()].concat()), sets(&[first, second].concat())]
+                {
+                    assert_eq!(played(&text), [["main"]], "{other}");
+                }
+            }
+        }
+        // Other schemes say something else.
+        let foreign = role("alternate").replace("dash:role", "x");
+        let text = sets(
+            &[set(&attributes, &(foreign + &one("a", 8_000, ""))), set(&attributes, &one("b", 9_000, ""))]
+                .concat(),
+        );
+        assert_eq!(played(&text), [["a"]]);
+    }
+}
+
+#[test]
+fn several_sets_of_video_are_told() {
+    let attributes = "contentType=\"video\"";
+    let text =
+        sets(&[set(attributes, &one("low", 8_000, "")), set(attributes, &one("high", 9_000, ""))].concat());
+    assert_eq!(played(&text), [["low"]]);
+    let told = "the-file, line 4: AdaptationSet: one of 2 adaptation sets of video, whose representations alone are played; video_set chooses";
+    assert_eq!(notes(&text), [told]);
+    // Languages are usual.
+    assert!(notes(&text.replace("contentType=\"video\"", "contentType=\"audio\"")).is_empty());
+}
+
+#[test]
+fn a_set_of_both_kinds_is_two_tracks() {
+    let types = [one("a", 8_000, "mimeType=\"audio/mp4\""), one("v", 90_000, "mimeType=\"video/mp4\"")];
+    let codecs = [one("a", 8_000, "codecs=\"mp4a.40.2\""), one("v", 90_000, "codecs=\"avc1.4d401e\"")];
+    for [audio, video] in [types, codecs] {
+        for inside in [[audio.as_str(), &video].concat(), [video.as_str(), &audio].concat()] {
+            assert_eq!(played(&sets(&set("", &inside))), [["v"], ["a"]]);
+        }
+    }
+    let wrong = sets(&set(
+        "contentType=\"video\"",
+        &(one("v", 90_000, "") + "\n" + &one("a", 8_000, "mimeType=\"audio/mp4\"")),
+    ));
+    assert_eq!(played(&wrong), [["v"]]);
+    assert_eq!(
+        notes(&wrong),
+        ["the-file, line 6: Representation: audio in an adaptation set of video; left out"]
+    );
+}
+
+#[test]
+fn sets_between_which_a_player_switches_are_one() {
+    let property = |name: &str, ids: &str| {
+        format!("<{name} schemeIdUri=\"urn:mpeg:dash:adaptation-set-switching:2016\" value=\"{ids}\"/>")
+    };
+    let video = |id: &str, names: &str, one: &str| {
+        set(&format!("contentType=\"video\" id=\"{id}\""), &(names.to_owned() + one))
+    };
+    let (low, high, other) = (one("low", 8_000, ""), one("high", 9_000, ""), one("other", 7_000, ""));
+    for name in ["SupplementalProperty", "EssentialProperty"] {
+        let two =
+            [video("1", &property(name, "2"), &high), video("2", &property(name, "3, 1"), &low)].concat();
+        assert_eq!(played(&sets(&two)), [["low", "high"]]);
+        assert_eq!(notes(&sets(&two)), [""; 0]);
+        // All of this may stand in one line, and a list of sizes names representations of both.
+        let text = sets(&two).replace('\n', " ");
+        assert_eq!(played(&text), [["low", "high"]]);
+        let lines = |id: &str| (1..4).map(|at| format!("{id},{at},{at}\n")).collect::<String>();
+        let sizes = ["representation,segment,bytes\n", &lines("low"), &lines("high")].concat();
+        assert_eq!(
+            read(&[("file", &text), ("sizes", &sizes)]).periods[0].tracks[0].representations[1].sizes,
+            [1, 2, 3]
+        );
+        // Only one of both names the other.
+        let one_way = [video("1", &property(name, "2"), &high), video("2", "", &low)].concat();
+        assert_eq!(played(&sets(&one_way)), [["high"]]);
+        let three = two + &video("3", "", &other);
+        assert_eq!(played(&sets(&three)), [["low", "high"]]);
+        assert!(notes(&sets(&three))[0].contains(": 2 of 3 adaptation sets of video, whose"));
+    }
+}
+
+#[test]
+fn sets_that_not_every_player_plays_come_last() {
+    let property =
+        |scheme: &str| format!("<EssentialProperty schemeIdUri=\"{scheme}\" value=\"0,0,0,1,1,2,2\"/>");
+    let plain = set("contentType=\"video\"", &one("plain", 9_000, ""));
+    let fast = "codingDependency=\"false\" maxPlayoutRate=\"8\"";
+    for other in [
+        set("contentType=\"video\"", &(property("urn:mpeg:dash:srd:2014") + &one("a", 8_000, ""))),
+        set(
+            "contentType=\"video\"",
+            &(property("urn:mpeg:mpegB:cicp:TransferCharacteristics") + &one("a", 8_000, "")),
+        ),
+        set(&format!("contentType=\"video\" {fast}"), &one("a", 8_000, "")),
+        set("contentType=\"video\"", &one("a", 8_000, fast)),
+    ] {
+        assert_eq!(played(&sets(&(other.clone() + &plain))), [["plain"]]);
+        assert_eq!(played(&sets(&other)), [["a"]]);
+    }
+    let ordinary =
+        set("contentType=\"video\" maxPlayoutRate=\"1\"", &one("a", 8_000, "codingDependency=\"false\""));
+    assert_eq!(played(&sets(&(ordinary + &plain))), [["a"]]);
+}
+
+#[test]
+fn the_preferred_set_comes_first() {
+    let video = |preference: &str, one: &str| set(&format!("contentType=\"video\" {preference}"), one);
+    let (a, b) = (one("a", 8_000, ""), one("b", 9_000, ""));
+    for (first, second, expected) in [
+        ("", "selectionPriority=\"2\"", "b"),
+        ("selectionPriority=\"0\"", "", "b"),
+        ("selectionPriority=\"1\"", "", "a"),
+        ("selectionPriority=\"x\"", "", "a"),
+    ] {
+        assert_eq!(played(&sets(&[video(first, &a), video(second, &b)].concat())), [[expected]]);
+    }
+}
+
+/// A timeline of six seconds whose period begins at this time.
+fn offset(runs: &str, offset: &str) -> String {
+    timeline(runs).replace("timescale", &format!("presentationTimeOffset=\"{offset}\" timescale"))
+}
+
+#[test]
+fn what_a_timeline_has_before_its_period_is_not_played() {
+    for (runs, expected, bytes, told) in [
+        // One segment before the period, and half of the next.
+        (
+            "<S t=\"97000\" d=\"2000\" r=\"4\"/>",
+            vec![1_000, 2_000, 2_000, 1_000],
+            vec![2_000; 4],
+            "3 s before its period: what is before it is not played (1 segment)",
+        ),
+        (
+            "<S t=\"98000\" d=\"2000\" r=\"3\"/>",
+            vec![2_000; 3],
+            vec![2_000; 3],
+            "2 s before its period: what is before it is not played (1 segment)",
+        ),
+        (
+            "<S t=\"99000\" d=\"2000\" r=\"-1\"/>",
+            vec![1_000, 2_000, 2_000, 1_000],
+            vec![2_000; 4],
+            "1 s before its period",
+        ),
+        // The first t is 0 unless it is said.
+        (
+            "<S d=\"50500\" r=\"2\"/>",
+            vec![1_000, 5_000],
+            vec![50_500, 50_500],
+            "100 s before its period: what is before it is not played (1 segment)",
+        ),
+        // What is left of the second is rounding.
+        ("<S t=\"98001\" d=\"2000\" r=\"3\"/>", vec![2_000, 2_000, 1_999], vec![2_000; 3], "(1 segment)"),
+    ] {
+        let text = offset(runs, "100000");
+        let track = &read(&[("file", &text)]).periods[0].tracks[0];
+        assert_eq!((millis(track), track.representations[0].sizes.clone()), (expected, bytes), "{runs}");
+        let notes = notes(&text);
+        assert!(notes[0].contains(told), "{notes:?}");
+    }
+    // Sizes are those of the segments in the MPD.
+    let text = offset("<S t=\"97000\" d=\"2000\" r=\"4\"/>", "100000");
+    let sizes = "representation,segment,bytes,seconds\na,1,10,2\na,2,20,2\na,3,30,2\na,4,40,2\na,5,50,2\n";
+    let given = [("file", text.as_str()), ("sizes", sizes)];
+    assert_eq!(read(&given).periods[0].tracks[0].representations[0].sizes, [20, 30, 40, 50]);
+    assert!(!(ROW.build.notes)(&arguments(&ROW, &given)).iter().any(|note| note.contains("seconds")));
+    let missing = sizes.replace("a,3,30,2\n", "");
+    let (_, problem) = built(&ROW, &[("file", &text), ("sizes", &missing)], 1).unwrap_err();
+    assert!(problem.contains("no line for segment 3 of"), "{problem}");
+    let list = segments(
+        "<SegmentList timescale=\"1000\" presentationTimeOffset=\"100000\"><SegmentTimeline><S t=\"97000\" d=\"2000\" r=\"1\"/></SegmentTimeline><SegmentURL mediaRange=\"0-99\"/><SegmentURL mediaRange=\"100-299\"/></SegmentList>",
+    );
+    assert_eq!(read(&[("file", &list)]).periods[0].tracks[0].representations[0].sizes, [200]);
+}
+
+#[test]
+fn a_timeline_that_begins_after_its_period_ends_earlier() {
+    for (runs, expected) in [
+        ("<S t=\"102500\" d=\"2000\" r=\"2\"/>", vec![2_000, 1_500]),
+        ("<S t=\"102000\" d=\"2000\" r=\"-1\"/>", vec![2_000, 2_000]),
+        // Beyond the period: the offset is not that of this timeline.
+        ("<S t=\"900000\" d=\"2000\" r=\"-1\"/>", vec![2_000; 3]),
+    ] {
+        let text = offset(runs, "100000");
+        assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), expected, "{runs}");
+        let notes = notes(&text);
+        assert!(
+            notes.len() == 1 && notes[0].ends_with("s after its period; it is played at once"),
+            "{notes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_timeline_that_is_nowhere_in_its_period_is_played_and_told() {
+    let text = offset("<S t=\"0\" d=\"2000\" r=\"2\"/>", "100000");
+    assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000; 3]);
+    assert!(
+        notes(&text)[0]
+            .contains("all its segments end before its period begins, 100 s after the first begins")
+    );
+    for (first, at) in [("100050", "100000"), ("100000", "100000"), ("0", "0")] {
+        assert_eq!(notes(&offset(&format!("<S t=\"{first}\" d=\"2000\" r=\"2\"/>"), at)), [""; 0]);
+    }
+    assert_eq!(notes(&timeline("<S t=\"100000\" d=\"2000\" r=\"2\"/>")), [""; 0]);
+}
+
+const ON_DEMAND: &str = "<SegmentBase indexRange=\"800-1000\"/>";
+
+#[test]
+fn listed_seconds_that_contradict_the_mpd_are_told() {
+    let of =
+        |text: &str, sizes: &str| (ROW.build.notes)(&arguments(&ROW, &[("file", text), ("sizes", sizes)]));
+    let lines = |seconds: [&str; 3]| {
+        let line = |(at, seconds): (usize, &&str)| format!("a,{},100,{seconds}\n", at + 1);
+        "representation,segment,bytes,seconds\n".to_owned()
+            + &seconds.iter().enumerate().map(line).collect::<String>()
+    };
+    let (base, template) = (segments(ON_DEMAND), segments(TEMPLATE));
+    for (text, seconds, told) in [
+        (&base, ["2", "2", "2"], ""),
+        (&base, ["2", "2", "1.9"], ""),
+        (&base, ["2", "2", "1"], "last 5 s together, and their period 6 s"),
+        (
+            &base,
+            ["1", "1", "1"],
+            "line 5: SegmentBase: the segments of representation \"a\" last 3 s together, and their period 6 s",
+        ),
+        (&base, ["2000", "2000", "2000"], "last 6000 s together, and their period 6 s"),
+        (&template, ["2", "2", "2"], ""),
+        (&template, ["2", "2", "2.5"], ""),
+        (
+            &template,
+            ["1", "1", "1"],
+            "the-sizes, line 2: the seconds of 3 segments, of which this is the first, are not those of the MPD",
+        ),
+        (
+            &template,
+            ["2", "3", "2"],
+            "the-sizes, line 3: the seconds of 1 segment, of which this is the first, are not those of the MPD",
+        ),
+    ] {
+        let notes = of(text, &lines(seconds));
+        assert!(
+            if told.is_empty() { notes.is_empty() } else { notes.len() == 1 && notes[0].contains(told) },
+            "{seconds:?}: {notes:?}"
+        );
+    }
+}
+
+/// Where the MPD needs the list, what is wrong with the list was not said.
+#[test]
+fn a_wrong_list_is_named_before_what_it_does_not_say() {
+    for (sizes, told) in [
+        ("representation,segment,bytes (kB),seconds\na,1,100,6\n", "the-sizes, line 1: "),
+        ("representation,segment,seconds\na,1,6\n", "the-sizes, line 1: no column \"bytes\""),
+        ("representation,segment,bytes,seconds\na,1,100,0\n", "the-sizes, line 2: seconds is \"0\""),
+        ("representation,segment,bytes,seconds\na,1,x,6\n", "the-sizes, line 2: bytes is \"x\""),
+    ] {
+        let (option, problem) =
+            built(&ROW, &[("file", &segments(ON_DEMAND)), ("sizes", sizes)], 1).unwrap_err();
+        assert!(option == "sizes" && problem.starts_with(told), "{sizes}: {option}: {problem}");
+    }
+}
+
+#[test]
+fn a_range_without_an_end_has_no_size() {
+    let list = |ranges: [&str; 3]| {
+        let url = |range: &&str| format!("<SegmentURL mediaRange=\"{range}\"/>");
+        segments(&format!(
+            "<SegmentList duration=\"2\">{}</SegmentList>",
+            ranges.iter().map(url).collect::<String>()
+        ))
+    };
+    let text = list(["0-499", "500-1499", "1500-"]);
+    assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations[0].sizes, [500, 1_000, 2_000]);
+    assert!(
+        notes(&text)[0]
+            .contains("1 of 3 SegmentURL have no mediaRange, or one without an end: the bandwidth")
+    );
+    refused(&[
+        (list(["-499", "500-", "0-9"]), "mediaRange is \"-499\"; expected"),
+        (list(["-", "1-", "0-9"]), "mediaRange is \"-\""),
+    ]);
 }

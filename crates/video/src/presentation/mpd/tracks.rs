@@ -2,13 +2,14 @@
 
 use super::element::Element;
 use super::indexed::{Index, Listed};
-use super::segments::{self, Initialization, Segments};
+use super::segments::{self, Initialization, Listing, Segments};
 use super::times::ROUNDING;
 use super::{MpdOptions, Reading, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{
     Kind, MAX_BITRATE, MAX_ID, MAX_REPRESENTATIONS, Period, Representation, Track, constant_bytes,
 };
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use units::{Duration, Rate};
 
@@ -24,7 +25,7 @@ pub(super) struct PeriodDraft {
 pub(super) struct Place {
     pub(super) id: String,
     /// Its track and its number in the period, and its segments in the MPD; `None` if it is not taken.
-    pub(super) taken: Option<(usize, usize, usize)>,
+    pub(super) taken: Option<(usize, usize, Listing)>,
     /// Whether both tracks have a representation with this id.
     pub(super) is_twice: bool,
 }
@@ -49,17 +50,24 @@ pub(super) fn read(
         if sets.is_empty() || chosen == 0 {
             continue;
         }
+        let (count, name) = (sets.len(), kind.name());
         let set = sets.get(chosen - 1).ok_or_else(|| {
-            let (count, name) = (sets.len(), kind.name());
             period.wrong(format!("{count} adaptation sets of {name}; expected {option} of 1 to {count}"))
         })?;
-        set.check_local()?;
+        let together = switching(set, sets);
+        if kind == Kind::Video && count > together.len() {
+            let of = if together.len() == 1 { "one".to_owned() } else { together.len().to_string() };
+            reading.note(set.wrong(format!(
+                "{of} of {count} adaptation sets of {name}, whose representations alone are played; {option} chooses"
+            )));
+        }
+        together.iter().try_for_each(Element::check_local)?;
         let source = Source { period: *period, number, window, listed };
-        let taken = track(set, kind, &source, options, reading)?;
-        for (representation, (id, segments)) in taken.1.iter().enumerate() {
+        let taken = track(&together, kind, &source, options, reading)?;
+        for (representation, (id, listing)) in taken.1.iter().enumerate() {
             if let Some(place) = draft.places.iter_mut().find(|place| place.id == *id) {
                 place.is_twice = place.taken.is_some();
-                place.taken = Some((draft.period.tracks.len(), representation, *segments));
+                place.taken = Some((draft.period.tracks.len(), representation, *listing));
             }
         }
         draft.period.tracks.push(taken.0);
@@ -93,13 +101,99 @@ fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2
         match contents(&set) {
             Contents::Played(_) if is_empty => reading.note(set.wrong("no Representation; left out")),
             Contents::Played(kind) if !marked("EssentialProperty") && !marked("SupplementalProperty") => {
-                sets[kind as usize].push(set);
+                let others = Kind::ALL.into_iter().filter(|other| *other != kind && is_mixed(&set, *other));
+                others.chain([kind]).for_each(|kind| sets[kind as usize].push(set));
             }
             Contents::Played(_) | Contents::Other => {}
             Contents::Unknown => reading.note(set.wrong(format!("{UNKNOWN}; left out"))),
         }
     }
+    // What the presentation is about comes before what replaces it or is added to it.
+    sets.iter_mut().for_each(|sets| sets.sort_by_key(|set| (!is_main(set), Reverse(preference(set)))));
     sets
+}
+
+/// What an adaptation set says of its rank among those that can replace each other (ISO/IEC 23009-1, 5.3.3.2).
+fn preference(set: &Element<'_>) -> u64 {
+    set.number("selectionPriority", 0, u64::MAX).ok().flatten().unwrap_or(1)
+}
+
+/// What says that a player may go from an adaptation set to others in the middle, as between representations (DASH-IF
+/// interoperability points, 3.8): its value names them by their ids.
+const SWITCHING: &str = "urn:mpeg:dash:adaptation-set-switching:2016";
+
+/// A set, and those with which it is one: each of both names the other.
+fn switching<'a>(set: &Element<'a>, sets: &[Element<'a>]) -> Vec<Element<'a>> {
+    let names = |one: &Element<'_>, other: &Element<'_>| {
+        let properties = one.children("SupplementalProperty").chain(one.children("EssentialProperty"));
+        let mut values = properties
+            .filter(|property| property.attribute("schemeIdUri") == Some(SWITCHING))
+            .filter_map(|property| property.attribute("value"));
+        let is_other = |id: &str| other.attribute("id").is_some_and(|known| known.trim() == id.trim());
+        values.any(|value| value.split(',').any(is_other))
+    };
+    let is_with = |other: &&Element<'a>| *other != set && names(set, other) && names(other, set);
+    std::iter::once(*set).chain(sets.iter().filter(is_with).copied()).collect()
+}
+
+/// Whether a set is one of those that are played by default: by its roles (ISO/IEC 23009-1, 5.8.5.5), if it has some; not if
+/// it has a property that a player must know to play it (5.8.4.8), and not if it is for fast forward.
+fn is_main(set: &Element<'_>) -> bool {
+    let is_known = |property: Element<'_>| property.attribute("schemeIdUri") == Some(SWITCHING);
+    if !set.children("EssentialProperty").all(is_known) || is_fast(set) {
+        return false;
+    }
+    let is_role = |role: &Element<'_>| role.attribute("schemeIdUri") == Some(ROLES);
+    let mut roles =
+        set.children("Role").filter(is_role).filter_map(|role| role.attribute("value")).peekable();
+    roles.peek().is_none() || roles.any(|role| !SECOND.contains(&role))
+}
+
+/// Whether all pictures of a set stand alone and may be shown faster, as sets for fast forward say that have no property.
+fn is_fast(set: &Element<'_>) -> bool {
+    let has = |one: &Element<'_>, name, is: fn(&str) -> bool| {
+        one.attribute(name).or_else(|| set.attribute(name)).is_some_and(|value| is(value.trim()))
+    };
+    let is_faster = |rate: &str| rate.parse().is_ok_and(|rate: f64| rate > 1.0);
+    set.children("Representation").all(|one| {
+        has(&one, "codingDependency", |value| value == "false") && has(&one, "maxPlayoutRate", is_faster)
+    })
+}
+
+/// The scheme of roles of MPEG-DASH.
+const ROLES: &str = "urn:mpeg:dash:role:2011";
+
+/// The roles of sets that replace the main one, or are added to it.
+const SECOND: [&str; 9] = [
+    "alternate",
+    "supplementary",
+    "commentary",
+    "dub",
+    "description",
+    "emergency",
+    "sign",
+    "enhanced-audio-intelligibility",
+    "karaoke",
+];
+
+/// Whether a set that does not say itself what it has contains a representation of this kind.
+fn is_mixed(set: &Element<'_>, kind: Kind) -> bool {
+    let says = named(set).is_some() || set.children("ContentComponent").next().is_some();
+    !says && set.children("Representation").any(|one| own(&one) == Some(kind))
+}
+
+/// The kind that a representation states: its type, otherwise its codecs.
+fn own(representation: &Element<'_>) -> Option<Kind> {
+    let of_type = named(representation)
+        .and_then(|word| CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)))
+        .map(|(_, kind)| *kind);
+    of_type.unwrap_or_else(|| of_codecs(representation.attribute("codecs")?))
+}
+
+/// The kind of the first of these codecs.
+fn of_codecs(codecs: &str) -> Option<Kind> {
+    let codecs = codecs.trim().to_ascii_lowercase();
+    CODECS.iter().find(|(begin, _)| codecs.starts_with(begin)).map(|(_, kind)| *kind)
 }
 
 /// Why an adaptation set is left out.
@@ -173,14 +267,13 @@ fn contents(set: &Element<'_>) -> Contents {
         };
     }
     let codecs = elements().find_map(|one| one.attribute("codecs")).unwrap_or("").to_ascii_lowercase();
-    let of_codecs = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
     // Subtitles have a width, too.
     let is_text = ["stpp", "wvtt"].iter().any(|begin| codecs.starts_with(begin));
     let has = |name| elements().any(|one| one.attribute(name).is_some());
-    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name));
+    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name)).map(|(_, kind)| *kind);
     let of_channels = || elements().any(|one| one.children("AudioChannelConfiguration").next().is_some());
-    match of_codecs.or_else(of_attributes) {
-        Some((_, kind)) => Contents::Played(*kind),
+    match of_codecs(&codecs).or_else(of_attributes) {
+        Some(kind) => Contents::Played(kind),
         None if !is_text && of_channels() => Contents::Played(Kind::Audio),
         None => Contents::Unknown,
     }
@@ -211,20 +304,27 @@ struct Source<'a> {
     listed: &'a Listed,
 }
 
-/// Reads an adaptation set: the track, and the name of each of its representations with the segments it has in the MPD.
+/// Reads adaptation sets that are one: the track, and the name of each of its representations with its segments in the MPD.
 /// Representations that do not fit to the first one are left out.
 fn track(
-    set: &Element<'_>,
+    sets: &[Element<'_>],
     kind: Kind,
     source: &Source<'_>,
     options: MpdOptions,
     reading: &mut Reading,
-) -> Result<(Track, Vec<(String, usize)>), TextError> {
+) -> Result<(Track, Vec<(String, Listing)>), TextError> {
     let mut durations: Option<Vec<Duration>> = None;
-    let mut all: Vec<(Representation, usize)> = Vec::new();
-    for element in set.children("Representation") {
+    let mut all: Vec<(Representation, Listing)> = Vec::new();
+    for (set, element) in
+        sets.iter().flat_map(|set| set.children("Representation").map(move |one| (set, one)))
+    {
         if all.len() == MAX_REPRESENTATIONS {
             return Err(element.wrong(format!("more than {MAX_REPRESENTATIONS} in an adaptation set")));
+        }
+        if let Some(other) = own(&element).filter(|other| *other != kind) {
+            let (other, kind) = (other.name(), kind.name());
+            reading.note(element.wrong(format!("{other} in an adaptation set of {kind}; left out")));
+            continue;
         }
         if element.attribute("dependencyId").is_some() {
             reading.note(element.wrong("dependencyId: layers are not read; left out"));
@@ -239,7 +339,7 @@ fn track(
             continue;
         }
         durations.get_or_insert_with(|| segments.durations.clone());
-        let listed = segments.listed;
+        let listing = segments.listing;
         let representation = representation(&element, set, segments, options)?;
         if let Some((other, _)) = all.iter().find(|(other, _)| other.bitrate == representation.bitrate) {
             let (bandwidth, other) = (representation.bitrate.as_bits_per_sec(), quoted(&other.id));
@@ -249,14 +349,14 @@ fn track(
         } else if all.iter().any(|(other, _)| other.id == representation.id) {
             return Err(element.expected("id", id, "a name of its own in the adaptation set"));
         } else {
-            all.push((representation, listed));
+            all.push((representation, listing));
         }
     }
     let Some(durations) = durations else {
-        return Err(set.wrong("no Representation that is read; expected at least one"));
+        return Err(sets[0].wrong("no Representation that is read; expected at least one"));
     };
     all.sort_by_key(|(representation, _)| representation.bitrate);
-    let names = all.iter().map(|(representation, listed)| (representation.id.clone(), *listed)).collect();
+    let names = all.iter().map(|(representation, listing)| (representation.id.clone(), *listing)).collect();
     let representations = all.into_iter().map(|(representation, _)| representation).collect();
     Ok((Track { kind, durations, representations }, names))
 }
@@ -293,14 +393,18 @@ fn representation(
     let bandwidth = element.number("bandwidth", 1, MAX_BITRATE.as_bits_per_sec())?;
     let bandwidth = bandwidth.ok_or_else(|| element.wrong("no bandwidth; expected it in bit/s"))?;
     let bitrate = Rate::from_bits_per_sec(bandwidth);
+    // Who plays a part of a segment loads the whole.
+    let mut whole = segments.durations.clone();
+    whole.iter_mut().take(1).for_each(|first| *first += segments.listing.cut);
+    whole.iter_mut().next_back().into_iter().for_each(|last| *last += segments.listing.rest);
     let sizes = match segments.sizes {
         Some(sizes) => {
             let of = |(size, duration): (Option<u64>, &Duration)| {
                 size.unwrap_or_else(|| constant_bytes(bitrate, *duration))
             };
-            sizes.into_iter().zip(&segments.durations).map(of).collect()
+            sizes.into_iter().zip(&whole).map(of).collect()
         }
-        None => segments.durations.iter().map(|duration| constant_bytes(bitrate, *duration)).collect(),
+        None => whole.iter().map(|duration| constant_bytes(bitrate, *duration)).collect(),
     };
     // They are only shown.
     let pixels = |name| {
