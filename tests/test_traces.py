@@ -378,6 +378,12 @@ def test_what_is_skipped_joined_and_rounded_is_told(tmp_path: Path) -> None:
     assert {text for subject, text in lines if subject.endswith(", files")} == {f"{file}, {note}" for note in notes}
     file.write_text("time_s,rate_mbps\n0,4\n")
     assert read(file).notes == []
+    file.write_text("0,4\n1,5\n")
+    assert read(file).notes == ["the columns have no names: read as time_s and rate_mbps"]
+    for comment in ("t_ms bw_kbps", "ms-kbps", "time stamps in milli seconds", "tick = 10 ms", "Kilobit/s"):
+        file.write_text(f"# {comment}\n0 3500\n1000 4200\n")
+        with pytest.raises(quiclab.Error, match="the comment in line 1 has"):
+            read(file)
 
 
 @pytest.mark.parametrize("name", SAME)

@@ -57,7 +57,7 @@ fn a_bad_series_names_its_line() {
         error("0 inf"),
         line(
             1,
-            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names that end with db or sinr"
+            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB"
         )
     );
     assert_eq!(error("0 1\n1 inf"), line(2, &format!("\"inf\" is not a number; {range}")));
@@ -67,9 +67,9 @@ fn a_bad_series_names_its_line() {
     assert!(matches!(error("time_s,note\n0,1"), SeriesError::Line(1, _)));
     assert!(matches!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Line(1, _)));
     assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
-    assert_eq!(Series::skipped("0 1 2\n"), None);
-    let skipped = Series::skipped("note,sinr_db,time_ms\na,1,0\n");
-    assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"note\"");
+    assert_eq!(Series::notes("0 1 2\n"), ["the columns have no names: read as seconds and dB"]);
+    let notes = Series::notes("note,sinr_db,time_ms\na,1,0\n");
+    assert_eq!(notes, ["skipped a column that is not needed: \"note\""]);
     for text in [
         "0 -1.5\n2 3\n",
         "\u{feff}Time_s;SINR (dB);note\r\n0;-1,5;a\r\n2;3;b\r\n",
@@ -79,6 +79,38 @@ fn a_bad_series_names_its_line() {
         let mut series = Series::parse(text, Between::Held, (0, 1)).unwrap();
         assert_eq!([1.0, 2.0].map(|at| series.at(seconds(at))), [-1.5, 3.0], "{text}");
     }
+}
+
+/// Other values in dB were taken for the SINR, and milliseconds for seconds.
+#[test]
+fn only_columns_of_sinr_in_db_are_read() {
+    let at =
+        |text: &str| Series::parse(text, Between::Held, (0, 1)).map(|mut series| series.at(seconds(1.0)));
+    for head in [
+        "RSRQ (dB)",
+        "pathloss_db",
+        "noise figure (dB)",
+        "tx power (dB)",
+        "rsrp_dbm",
+        "sinr (linear)",
+        "sinr_ratio",
+        "sinr_mdb",
+        "sinr_cdb",
+        "delta_sinr",
+        "sinr_db*10",
+        "SINR [0.1 dB]",
+        "SINR (dBm)",
+    ] {
+        assert!(matches!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Err(SeriesError::Line(1, _))), "{head}");
+        assert_eq!(at(&format!("time_s,{head},SINR\n0,7,3\n1,7,3\n")), Ok(3.0), "{head}");
+    }
+    for head in ["SINR", "SINR (dB)", "nr_ssSinr", "rssnr", "SNR [dB]", "CINR", "SINRdB", "dB", "sinr_1_db"] {
+        assert_eq!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Ok(7.0), "{head}");
+    }
+    assert_eq!(at("# timestamp_ms sinr_db\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# t_ms snr\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# ms dB\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# time in seconds, SINR in dB\n0 20\n1 0\n"), Ok(0.0));
 }
 
 #[test]
