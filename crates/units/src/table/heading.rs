@@ -34,12 +34,17 @@ pub fn is_other_unit(name: &str, quantity: &str) -> bool {
         return false;
     };
     let words = Words::of(behind);
-    let number = words.list.iter().take_while(|word| word.text.starts_with(char::is_numeric)).count();
-    // The sign of a unit that was lost, a number alone (`Loss [1]` of a table of shares), or a unit, also of several (10 us).
-    words.list.is_empty()
+    let is_number = |word: &super::unit::Word<'_>| word.text.starts_with(char::is_numeric);
+    let number = words.list.iter().take_while(|word| is_number(word)).count();
+    // Something in brackets, the sign of a unit that was lost, or a unit, also of several (10 us), or times a factor.
+    let is_bracketed =
+        name.get(quantity.len()..).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']));
+    let is_factored = |end: usize| words.list[end..].iter().all(is_number);
+    is_bracketed
+        || words.list.is_empty()
         || words
             .unit_at(number)
-            .is_some_and(|unit| unit.end == words.list.len() && unit.unit.measure != Measure::Size)
+            .is_some_and(|unit| is_factored(unit.end) && unit.unit.measure != Measure::Size)
 }
 
 /// The unit of a size, or of a rate that somebody may take for one, in the name of a column: in brackets (`low (kB)`) or
@@ -170,8 +175,11 @@ mod tests {
         assert!(is_other_unit("Rate (MB/s)", "rate") && is_other_unit("Time (Ms)", "time"));
         assert!(!is_other_unit("loss_count", "loss") && !is_other_unit("loss", "loss"));
         // R and MATLAB cannot write the sign of percent.
-        for lost in ["Loss....", "Loss___", "Loss (ratio)", "Loss (per mille)", "loss_10_us"] {
+        for lost in ["Loss....", "Loss___", "Loss (ratio)", "Loss (per mille)", "Loss [1]", "loss (°/₀)"] {
             assert!(is_other_unit(lost, "loss"), "{lost}");
+        }
+        for factor in ["delay_10_us", "delay_ms*2", "delay_ms²", "delay (RTT) ms"] {
+            assert!(is_other_unit(factor, "delay"), "{factor}");
         }
         for unit in ["KB", "kbit", "Kbits", "MB/s", "10 B", "kbps"] {
             assert_eq!(usual_size(unit), None, "{unit}");
