@@ -132,7 +132,8 @@ fn object<'a>(
     cells: &[&'a str],
     place: usize,
 ) -> Result<Object, String> {
-    let last = columns.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0);
+    let last = columns.iter().flatten().map(|(at, _)| *at).max();
+    let last = last.expect("a list has a column of sizes: one without it is refused");
     if let Some(problem) = reader.miscounted(cells.len(), last + 1) {
         return Err(problem);
     }
@@ -143,6 +144,16 @@ fn object<'a>(
         let pointed = if *column == "after" { Some(value.into()) } else { reader.pointed(value) };
         let number = pointed.as_deref().unwrap_or(value);
         let is_bare = number.ends_with(|sign: char| sign.is_ascii_digit());
+        if pointed.is_none() && is_measured(column) && (unit.is_some() || !is_bare) {
+            // 1.500 kB may be 1500 kB.
+            let digits = value.split(|sign: char| sign.is_alphabetic() || sign.is_whitespace()).next();
+            let why = digits.and_then(|digits| reader.fault(digits));
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            let found = file::quoted(value);
+            return Err(format!(
+                "{column} is {found}{why}; expected a number without a separator of thousands"
+            ));
+        }
         let text = match unit.filter(|_| is_bare) {
             Some(unit) => format!("{number} {unit}"),
             None => number.to_owned(),
@@ -327,6 +338,18 @@ mod tests {
             (
                 "size;after\n1.000;\n",
                 "line 2: size is \"1.000\": \"1.000\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size;urgency\n1.500 kB;0\n",
+                "line 2: size is \"1.500 kB\": \"1.500\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size (kB);urgency\n1.500;0\n",
+                "line 2: size is \"1.500\": \"1.500\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size;think\n2,5 kB;1.500 ms\n",
+                "line 2: think is \"1.500 ms\": \"1.500\" can have three decimals or a separator of thousands;",
             ),
             (
                 "size,after\n\"1,000\",\n",

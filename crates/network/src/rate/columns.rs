@@ -1,7 +1,7 @@
 //! The columns of tables of values over time: their names, their units, and the values in a line.
 
 use units::Duration;
-use units::table::{Reader, is_other_unit};
+use units::table::{Reader, is_other_unit, plain};
 
 /// The maximum delay of a line.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(3600);
@@ -136,10 +136,13 @@ impl Form {
         for column in
             kind.columns.iter().filter(|column| columns.iter().all(|(_, known, _)| known != *column))
         {
-            if let Some(name) = reader.names().iter().find(|name| is_other_unit(name, column.word())) {
+            let is_it = |name: &&&str| is_other_unit(name, column.word()) || plain(name) == column.word();
+            if let Some(name) = reader.names().iter().find(is_it) {
                 let (name, known) =
                     (units::table::quoted(name), column.names().collect::<Vec<_>>().join(", "));
-                return Err(format!("column {name} has a unit that is not read; expected one of {known}"));
+                return Err(format!(
+                    "column {name} has no unit, or one that is not read; expected one of {known}"
+                ));
             }
         }
         Ok(Some(Form { time, needed, columns }))
@@ -180,8 +183,8 @@ impl Form {
         Ok(Values { time: Duration::from_nanos(time), values, is_rounded })
     }
 
-    /// Why the first values of a file that states no units cannot be in the assumed ones: times since 1970 in another unit, a
-    /// rate that no link has.
+    /// Why the values of a line are hardly in the units of their columns: times since 1970 in another unit, a rate that no link
+    /// has.
     pub(super) fn absurd(&self, values: &Values) -> Option<String> {
         const MOST_RATE: f64 = 1e12;
         let (_, unit, power) = self.time.1;

@@ -196,7 +196,11 @@ impl fmt::Display for TraceError {
                 write!(f, "found {found:?}, expected a whole number of milliseconds")?;
                 // Columns: somebody's CSV in the place of a Mahimahi trace.
                 let hint = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
-                if found.trim().contains([',', ';', ' ', '\t']) { f.write_str(hint) } else { Ok(()) }
+                if found.trim().contains([',', ';', ' ', '\t', '_', '(']) {
+                    f.write_str(hint)
+                } else {
+                    Ok(())
+                }
             }
             TraceProblem::TooLate(found) => {
                 write!(

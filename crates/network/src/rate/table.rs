@@ -44,6 +44,7 @@ pub(crate) struct Table {
     same: usize,
     lines: usize,
     assumed: Option<String>,
+    absurd: Option<String>,
     skipped: Option<String>,
     rounded: Tally,
     joined: Tally,
@@ -68,11 +69,13 @@ impl Table {
                 let (found, expected) = (line.quoted(), form.expected());
                 fail(line.number, format!("found {found}: {fault}; expected {expected}"))
             })?;
-            if let Some(why) = form.absurd(&values).filter(|_| table.assumed.is_some()) {
-                let (found, names) = (line.quoted(), kind.unnamed.join(","));
-                let problem =
-                    format!("found {found}: {why}; expected a first line with names and units, like {names}");
-                return Err(fail(line.number, problem));
+            if let Some(why) = form.absurd(&values).filter(|_| table.absurd.is_none()) {
+                if table.assumed.is_some() {
+                    let (found, names) = (line.quoted(), kind.unnamed.join(","));
+                    let expected = format!("expected a first line with names and units, like {names}");
+                    return Err(fail(line.number, format!("found {found}: {why}; {expected}")));
+                }
+                table.absurd = Some(format!("line {}: {why}", line.number));
             }
             let (time, origin) = (values.time, *origin.get_or_insert(values.time));
             if table.lines >= MAX_LINES {
@@ -90,11 +93,12 @@ impl Table {
         Ok(table)
     }
 
-    /// What was assumed, skipped, joined and rounded.
+    /// What was assumed, skipped, joined and rounded, and what is absurd.
     pub(crate) fn notes(&self) -> Vec<String> {
         let joined = self.joined.note(self.lines, "with the time of the line before: the mean is taken");
         let rounded = self.rounded.note(self.lines, "rounded to 1 bit/s and 1 ns");
-        [self.assumed.clone(), self.skipped.clone(), joined, rounded].into_iter().flatten().collect()
+        let told = [&self.assumed, &self.skipped, &self.absurd].map(Option::clone);
+        told.into_iter().chain([joined, rounded]).flatten().collect()
     }
 
     /// Adds a line.
@@ -327,6 +331,12 @@ mod tests {
             "# pkts/s",
             "# time (s), bandwidth (kbit)",
             "# s dBm",
+            "# t(0.1s) r(Mbps)",
+            "# time/10ms",
+            "# time in 1/10 s",
+            "# time s rate Mbps x10",
+            "# s Mbit/s*8",
+            "# rates: Mbps. times: deciseconds",
         ] {
             let error = found(comment, ALL).err().map_or_else(String::new, |error| error.to_string());
             assert!(
@@ -358,6 +368,7 @@ mod tests {
             "# seconds, megabits per second",
             "# t [s] bw [MBit/sec]",
             "# https://example.org/traces?id=7",
+            "# mean rate 12 Mbit/s, path delay 20 ms, covers 5 km in 60 s (12 Mbit/s at most)",
         ] {
             assert!(found(comment, ALL).is_ok(), "{comment}: {:?}", found(comment, ALL).err());
         }
@@ -395,9 +406,18 @@ mod tests {
     #[test]
     fn marks_of_lost_units_and_other_columns() {
         let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
-        for head in ["Loss....", "Loss___", "Loss.", "Loss (ratio)", "loss (per mille)", "delay (10 us)"] {
+        for head in [
+            "Loss....",
+            "Loss___",
+            "Loss.",
+            "loss#",
+            "loss /",
+            "Loss (ratio)",
+            "loss (per mille)",
+            "delay (10 us)",
+        ] {
             let found = error(&format!("time_s,rate_mbps,{head}\n0,1,0.5\n"));
-            assert!(found.contains("has a unit that is not read"), "{head}: {found}");
+            assert!(found.contains("has no unit, or one that is not read"), "{head}: {found}");
         }
         for head in ["loss per cent", "Loss (％)", "LOSS_PCT", "Loss (Prozent)"] {
             assert_eq!(read(&format!("time_s,{head}\n0,50\n")).1, [(Column::Loss, vec![0.5])], "{head}");
@@ -477,10 +497,14 @@ mod tests {
             ("delay_Ms", "delay_ms, delay_s, delay_us, delay_ns"),
         ] {
             let found = error(&format!("time_s,rate_mbps,{head}\n0,1,1\n"));
-            let told = format!("1: column {head:?} has a unit that is not read; expected one of {known}");
+            let told =
+                format!("1: column {head:?} has no unit, or one that is not read; expected one of {known}");
             assert_eq!(found, told);
         }
-        assert_eq!(read("time_s,rate_mbps,loss_count\n0,1,7\n").1, [(Column::Rate, vec![1e6])], "no unit");
+        for other in ["loss_count", "#loss", "±loss", "\u{2212}loss"] {
+            let text = format!("time_s,rate_mbps,{other}\n0,1,1\n");
+            assert_eq!(read(&text).1, [(Column::Rate, vec![1e6])], "{other}");
+        }
     }
 
     #[test]
@@ -573,6 +597,11 @@ mod tests {
         );
         assert_eq!(Table::parse("0 1\n", ALL).unwrap().notes(), [assumed]);
         assert_eq!(Table::parse("# time_s rate_mbps\n0 1\n", ALL).unwrap().notes(), [""; 0]);
+        let fast = Table::parse("time_s,rate_mbps\n0,1\n1,12000000\n2,13000000\n", ALL).unwrap().notes();
+        assert_eq!(fast, ["line 3: 12000000 Mbit/s are more than any link has"]);
+        let epoch =
+            Table::parse("time_ms,loss\n1700000000,0\n1700000001,1\n", crate::loss::TABLE).unwrap().notes();
+        assert_eq!(epoch, ["line 2: 1700000000 ms are more likely seconds since 1970"]);
         let jitter = Table::parse("0 1\n", crate::jitter::TABLE).unwrap().notes();
         assert_eq!(jitter, ["the columns have no names: read as time_ms and delay_ms"]);
     }

@@ -324,6 +324,8 @@ mod tests {
             "1: found \"time_ms,rate_mbps\", expected a whole number of milliseconds; CSV is for type = \"series\", and \
              begins with the line time_ms,rate_mbps"
         );
+        let name = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
+        assert!(error("rate_mbps\n10\n").ends_with(name) && error("Rate (Mbit/s)\n10\n").ends_with(name));
         for line in ["-1", "1.5", "1e-1", "1e10", "nan", "4294967296", "1 2", "0x10", "\u{661}"] {
             assert!(error(line).starts_with("1: found "), "{line}");
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use units::Time;
-use units::table::{Reader, is_in_db, plain};
+use units::table::{Reader, is_in_db, plain, quoted};
 
 /// The largest number of points of a series.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -95,7 +95,7 @@ impl Series {
             false => {
                 let expected = "expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB";
                 let found = match is_bare {
-                    true => reader.names().iter().map(|name| units::table::quoted(name)).collect::<Vec<_>>().join(", "),
+                    true => reader.names().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
                     false => first.quoted(),
                 };
                 SeriesError::Line(first.number, format!("found {found}, {expected}"))
@@ -108,7 +108,8 @@ impl Series {
             let malformed = || SeriesError::Malformed(line.number);
             let cell = cells.get(time).copied().ok_or_else(malformed)?;
             let at = reader.scaled(cell, power).map(|(at, _)| at).filter(|at| *at < LATEST);
-            let at = at.ok_or_else(|| wrong(&mut reader, line.number, cell))?;
+            let late = "is 10^9 s or more; expected times from the start of the run, not since 1970";
+            let at = at.ok_or_else(|| wrong(&mut reader, line.number, cell, late))?;
             let values: Vec<&str> = match &others {
                 Some(places) => places.iter().filter_map(|place| cells.get(*place).copied()).collect(),
                 None => cells[1..].to_vec(),
@@ -118,13 +119,22 @@ impl Series {
                 let db = reader.real(cell).filter(|db| (-300.0..=300.0).contains(db));
                 // Here a number may be below zero.
                 decibels.push(db.ok_or_else(|| {
-                    wrong(&mut reader, line.number, cell.strip_prefix('-').unwrap_or(cell))
+                    let out = "is out of range; expected -300 to 300 dB";
+                    wrong(&mut reader, line.number, cell.strip_prefix('-').unwrap_or(cell), out)
                 })?);
             }
             let own = match decibels[..] {
                 [one] => one,
                 _ if decibels.len() == sites => decibels[site],
-                _ => return Err(malformed()),
+                _ => {
+                    let values = decibels.len();
+                    return Err(SeriesError::Line(
+                        line.number,
+                        format!(
+                            "{values} values of SINR; expected one for all sites, or one for each of {sites}"
+                        ),
+                    ));
+                }
             };
             let point = (Time::from_nanos(at), own);
             if points.last().is_some_and(|last| last.0 >= point.0) {
@@ -138,18 +148,22 @@ impl Series {
         Series::new(points, between)
     }
 
-    /// Which columns of such a file are skipped, and what is assumed of those without names.
+    /// Which columns of such a file are skipped, and what is assumed of those without names or units.
     pub fn notes(text: &str) -> Vec<String> {
         let mut reader = Reader::new(text);
         if settle(&mut reader).is_err() {
             return Vec::new();
         }
-        let assumed = reader.assumed("seconds and dB");
-        let skipped = columns(&reader).and_then(|(time, _, others)| {
-            let kept: Vec<usize> = others?.into_iter().chain([time]).collect();
-            reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)))
-        });
-        assumed.into_iter().chain(skipped).collect()
+        if let Some(assumed) = reader.assumed("seconds and dB") {
+            return vec![assumed];
+        }
+        let Some((time, _, Some(mut kept))) = columns(&reader) else { return Vec::new() };
+        let mut names = kept.iter().map(|place| reader.names()[*place]);
+        let bare = names.find(|name| !plain(name).ends_with("db"));
+        let bare = bare.map(|name| format!("column {} states no unit: read as dB", quoted(name)));
+        kept.push(time);
+        let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
+        skipped.into_iter().chain(bare).collect()
     }
 
     /// The SINR in dB at `now`. Calls in the order of time cost no search.
@@ -174,12 +188,13 @@ impl Series {
     }
 }
 
-/// What is wrong with a cell.
-fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str) -> SeriesError {
-    match reader.fault(cell) {
-        Some(why) => SeriesError::Line(line, format!("{why}; expected a time and -300 to 300 dB")),
-        None => SeriesError::Malformed(line),
-    }
+/// What is wrong with a cell; `out` if it is a number.
+fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str, out: &str) -> SeriesError {
+    let problem = match reader.fault(cell) {
+        Some(why) => format!("{why}; expected a time and -300 to 300 dB"),
+        None => format!("{} {out}", quoted(cell)),
+    };
+    SeriesError::Line(line, problem)
 }
 
 /// The names of the column of times, and the powers of ten that make nanoseconds of them.

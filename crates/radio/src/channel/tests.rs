@@ -50,8 +50,9 @@ fn a_series_is_held_or_linear() {
 fn a_bad_series_names_its_line() {
     let error = |text: &str| Series::parse(text, Between::Held, (0, 1)).unwrap_err();
     assert_eq!(error(""), SeriesError::Count(0));
-    assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
     let line = |line, text: &str| SeriesError::Line(line, text.to_owned());
+    let other = "2 values of SINR; expected one for all sites, or one for each of 1";
+    assert_eq!(error("0 1\n1 2 3"), line(2, other));
     let range = "expected a time and -300 to 300 dB";
     assert_eq!(
         error("0 inf"),
@@ -62,12 +63,16 @@ fn a_bad_series_names_its_line() {
     );
     assert_eq!(error("0 1\n1 inf"), line(2, &format!("\"inf\" is not a number; {range}")));
     assert_eq!(error("0 1\n-1 5"), line(2, &format!("\"-1\" is below zero; {range}")));
-    assert_eq!(error("0 -301"), SeriesError::Malformed(1));
+    assert_eq!(error("0 -301"), line(1, "\"301\" is out of range; expected -300 to 300 dB"));
     assert_eq!(error("0 1\n\n0 2"), SeriesError::Order(3));
     assert!(matches!(error("time_s,note\n0,1"), SeriesError::Line(1, _)));
     assert!(matches!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Line(1, _)));
-    assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
+    let late = "\"1700000000\" is 10^9 s or more; expected times from the start of the run, not since 1970";
+    assert_eq!(error("time_s,sinr_db\n1700000000,20\n"), line(2, late));
+    assert_eq!(error("1700000000,20\n"), line(1, late));
     assert_eq!(Series::notes("0 1 2\n"), ["the columns have no names: read as seconds and dB"]);
+    let bare = Series::notes("time_s,SINR\n0,100\n");
+    assert_eq!(bare, ["column \"SINR\" states no unit: read as dB"]);
     let notes = Series::notes("note,sinr_db,time_ms\na,1,0\n");
     assert_eq!(notes, ["skipped a column that is not needed: \"note\""]);
     for text in [
@@ -98,6 +103,10 @@ fn only_columns_of_sinr_in_db_are_read() {
         "sinr_cdb",
         "delta_sinr",
         "sinr_db*10",
+        "sinr_db_x10",
+        "sinr (dB x 10)",
+        "snr_margin_db",
+        "required SNR (dB)",
         "SINR [0.1 dB]",
         "SINR (dBm)",
     ] {
@@ -245,7 +254,8 @@ fn a_series_has_a_value_for_all_sites_or_one_for_each() {
     };
     assert_eq!([0, 1, 2].map(|site| at("0 10 5 -3\n", site)), [Ok(10.0), Ok(5.0), Ok(-3.0)]);
     assert_eq!([0, 1, 2].map(|site| at("0 10\n", site).unwrap()), [10.0; 3]);
-    assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Malformed(1)));
+    let told = "2 values of SINR; expected one for all sites, or one for each of 3";
+    assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Line(1, told.to_owned())));
 }
 
 #[test]

@@ -112,6 +112,12 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
 /// The places of time and size, the unit of the time, and the power of ten that makes nanoseconds of it.
 fn columns(reader: &mut Reader<'_>) -> Result<([usize; 2], &'static str, u32), String> {
     reader.settle(&COLUMNS, &[])?;
+    if let Some((line, unit)) = reader.size_unit_in_comment() {
+        let unit = quoted(unit);
+        return Err(format!(
+            "the comment in line {line} has {unit}; expected bytes, and no other unit of sizes"
+        ));
+    }
     let places = reader.columns(&COLUMNS)?;
     let times: Vec<(usize, &'static str, u32)> = places
         .iter()
@@ -223,6 +229,10 @@ mod tests {
                 .contains("2: a message at 1700000000 s; expected times from")
         );
         assert!(error("Time (Ms),size_bytes\n1,2").starts_with("1: found "));
+        assert!(
+            error("# sizes in kB\ntime_s,size_bytes\n0,100\n")
+                .starts_with("2: the comment in line 1 has \"kB\"; expected bytes")
+        );
         assert!(
             error("# time_ms and size_bytes\n1,2")
                 .starts_with("2: the comment in line 1 has \"time_ms\", but")

@@ -80,9 +80,10 @@ impl<'a> Comment<'a> {
                 false => !is_prose(found) || is_marked(&words, found),
             };
             let is_assumed = assumed.contains(&found.unit.usual);
+            let is_one = || is_assumed && words.list[found.at - 1].text == "1";
             match words.is_counted(found) {
-                true => is_scale(&words) && !(is_assumed && words.list[found.at - 1].text == "1"),
-                false => is_marked && !is_assumed,
+                true => (is_scale(&words) && !is_one()) || is_step(&words, found),
+                false => is_marked && (!is_assumed || words.is_times(found)),
             }
         };
         words.units().iter().find(is_other).map(|found| quoted(found.text))
@@ -148,6 +149,18 @@ fn is_scale(words: &Words<'_>) -> bool {
     const SCALES: [&str; 10] =
         ["unit", "units", "tick", "ticks", "resolution", "step", "steps", "scale", "dt", "granularity"];
     words.list.iter().any(|word| SCALES.contains(&word.small().as_str()))
+}
+
+/// Whether a number before a unit belongs to it, and not to a quantity: `t(0.1 s)`, `time/10 ms`, `1/10 s`.
+fn is_step(words: &Words<'_>, found: &Found<'_>) -> bool {
+    let numbers = words.list[..found.at].iter().rev().take_while(|word| word.is_number()).count();
+    let first = found.at - numbers;
+    let is_fraction =
+        numbers > 1 && words.text[words.list[first].from..words.list[found.at].from].contains('/');
+    let is_of_column = words.sign_before(first).is_some_and(|sign| "([{/".contains(sign))
+        && first > 0
+        && QUANTITIES.contains(&words.list[first - 1].small().as_str());
+    is_fraction || (numbers > 0 && is_of_column)
 }
 
 /// A range up to a hundred: "0..100", "0 to 100".

@@ -15,8 +15,14 @@ pub fn plain(name: &str) -> String {
     let names = &words.list[..unit.as_ref().map_or(words.list.len(), |unit| unit.at)];
     let small = names.iter().map(super::unit::Word::small).enumerate();
     let small = small.filter(|(at, word)| *at == 0 || word != "in").map(|(_, word)| word);
-    let minus = text.starts_with('-').then(|| "minus".to_owned());
-    let lost = unit.is_none() && !words.list.is_empty() && text.ends_with(['.', '_']);
+    let sign = match text.chars().next().filter(|_| !words.list.is_empty()) {
+        Some('-' | '\u{2212}') => Some("minus".to_owned()),
+        // A number of something, and a range.
+        Some('#') => Some("number".to_owned()),
+        Some('±') => Some("spread".to_owned()),
+        _ => None,
+    };
+    let lost = unit.is_none() && !words.list.is_empty() && text.ends_with(['.', '_', '#', '/', '*']);
     let unit = unit.map(|found| match found.unit.measure {
         Measure::Size if found.unit.usual == "B" => "bytes".to_owned(),
         Measure::Size | Measure::Other => found.text.to_lowercase(),
@@ -24,7 +30,7 @@ pub fn plain(name: &str) -> String {
         _ => found.unit.usual.to_lowercase(),
     });
     let end = unit.or_else(|| lost.then(String::new));
-    minus.into_iter().chain(small).chain(end).collect::<Vec<_>>().join("_")
+    sign.into_iter().chain(small).chain(end).collect::<Vec<_>>().join("_")
 }
 
 /// Whether the name of a column is this word with another unit behind it than the ones that are read: `delay_min`.
@@ -39,7 +45,8 @@ pub fn is_other_unit(name: &str, quantity: &str) -> bool {
     // Something in brackets, the sign of a unit that was lost, or a unit, also of several (10 us), or times a factor.
     let is_bracketed =
         name.get(quantity.len()..).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']));
-    let is_factored = |end: usize| words.list[end..].iter().all(is_number);
+    let is_factored =
+        |end: usize| words.list[end..].iter().all(|word| is_number(word) || word.small() == "x");
     is_bracketed
         || words.list.is_empty()
         || words
@@ -74,6 +81,12 @@ pub fn usual_size(unit: &str) -> Option<&'static str> {
     known.into_iter().find(|usual| *usual == found.unit.usual)
 }
 
+/// Whether a text is a unit and nothing else, in any of its spellings.
+pub fn is_unit(text: &str) -> bool {
+    let words = Words::of(text);
+    words.unit_at(0).is_some_and(|found| found.text == text)
+}
+
 /// The bytes of a unit of sizes.
 pub fn bytes_of(unit: &str) -> Option<u64> {
     format!("1 {}", usual_size(unit)?).parse::<Size>().ok().map(Size::as_bytes)
@@ -84,7 +97,7 @@ pub fn bytes_of(unit: &str) -> Option<u64> {
 /// `None` if it has none of the words. Otherwise whether its values are in dB, as far as the name tells: other units, numbers
 /// before a unit (`0.1 dB`), factors (`*10`) and words that make another value of it (`delta`) are not.
 pub fn is_in_db(name: &str, quantities: &[&str]) -> Option<bool> {
-    const OTHERS: [&str; 14] = [
+    const OTHERS: [&str; 18] = [
         "delta",
         "diff",
         "std",
@@ -99,6 +112,10 @@ pub fn is_in_db(name: &str, quantities: &[&str]) -> Option<bool> {
         "threshold",
         "index",
         "change",
+        "margin",
+        "required",
+        "target",
+        "gain",
     ];
     let words = Words::of(name);
     let is_named = |word: &super::unit::Word<'_>| {
@@ -109,7 +126,9 @@ pub fn is_in_db(name: &str, quantities: &[&str]) -> Option<bool> {
         return None;
     }
     let other = |found: &super::unit::Found<'_>| {
-        let is_scaled = words.is_in_brackets(found.at) && words.is_counted(found);
+        let is_number_behind = words.list.get(found.end).is_some_and(super::unit::Word::is_number);
+        let is_scaled = words.is_times(found)
+            || (words.is_in_brackets(found.at) && (words.is_counted(found) || is_number_behind));
         is_scaled
             || (found.unit.usual != "db" && !is_prose(found))
             || found.unit.usual == "linear"
@@ -177,6 +196,15 @@ mod tests {
         // R and MATLAB cannot write the sign of percent.
         for lost in ["Loss....", "Loss___", "Loss (ratio)", "Loss (per mille)", "Loss [1]", "loss (°/₀)"] {
             assert!(is_other_unit(lost, "loss"), "{lost}");
+        }
+        for sign in ["loss#", "loss /", "loss*"] {
+            assert!(is_other_unit(sign, "loss"), "{sign}");
+        }
+        for other in ["#loss", "±loss", "-loss", "\u{2212}loss"] {
+            assert!(plain(other) != "loss", "{other}");
+        }
+        for unit in ["ms", "kbit/s", "Milliseconds", "milli seconds", "%", "packets"] {
+            assert!(is_unit(unit) && !is_unit(&format!("{unit} x")), "{unit}");
         }
         for factor in ["delay_10_us", "delay_ms*2", "delay_ms²", "delay (RTT) ms"] {
             assert!(is_other_unit(factor, "delay"), "{factor}");

@@ -13,7 +13,7 @@ mod unit;
 
 use cells::{Cells, Lines, Separator, unquoted};
 pub use comments::unit_in_comment;
-pub use heading::{bytes_of, is_in_db, is_other_unit, plain, size_unit, usual_size};
+pub use heading::{bytes_of, is_in_db, is_other_unit, is_unit, plain, size_unit, usual_size};
 use number::Sign;
 
 /// The text without the byte order mark that some programs write before it.
@@ -103,6 +103,11 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, first: Line<'a>, given: Option<Separator>) {
         self.first = first;
         self.separator = given.unwrap_or_else(|| Separator::of(first.text));
+        if given.is_none()
+            && !Cells::new(first.text, self.separator).all(|cell| self.is_number(unquoted(cell)))
+        {
+            self.separator = self.separator_of_names(first.text);
+        }
         let mut cells = Vec::new();
         self.split(first, &mut cells);
         let is_tab = self.separator == Separator::Sign('\t');
@@ -121,6 +126,23 @@ impl<'a> Reader<'a> {
             self.count = cells.len();
             self.again = Some(first);
         }
+    }
+
+    /// What separates the names in a header, of which one may have another separator in it: `time_s,rate_mbps,cell;band`. The
+    /// sign with most cells, if the line below has as many.
+    fn separator_of_names(&self, header: &str) -> Separator {
+        let count = |line: &str, separator| Cells::new(line, separator).count();
+        let signs = [';', ',', '\t'].map(Separator::Sign).into_iter().map(|one| (one, count(header, one)));
+        let below = |one| self.clone().line(Some(one)).map_or("", |below| below.whole);
+        let has_comma = |cell: &str| cell.contains(',') && self.is_number(unquoted(cell));
+        if Cells::new(below(self.separator), self.separator).any(has_comma) {
+            // Decimal commas separate no cells.
+            return self.separator;
+        }
+        let mut fitting = signs.filter(|(one, cells)| *cells > 1 && count(below(*one), *one) == *cells);
+        let first = fitting.next();
+        let most = fitting.fold(first, |most, one| most.filter(|most| most.1 >= one.1).or(Some(one)));
+        most.map_or(self.separator, |(one, _)| one)
     }
 
     /// Takes the names of the columns from a header.
@@ -473,6 +495,22 @@ mod tests {
         );
         assert_eq!(read("\"the size\"\n12 kB\n", &["the_size"]).1, [["12 kB"]]);
         assert_eq!(read("size\n12 kB\n\"5\"\n", &["size"]).1, [["12 kB"], ["5"]], "one column");
+    }
+
+    /// A sign that separates in one program is a part of a name in another.
+    #[test]
+    fn a_name_may_have_another_separator_in_it() {
+        for text in [
+            "time_ms,rate,cell;band\n0,10,1;7\n",
+            "time_ms;rate;cell, band\n0;10;1, 7\n",
+            "time_ms\trate\tcell;band, x\n0\t10\t1;7\n",
+            "cell;band,time_ms,rate\n1,0,10\n",
+        ] {
+            let (places, rows) = read(text, &["time_ms", "rate"]);
+            let values: Vec<&str> = places.iter().map(|place| rows[0][place.unwrap()]).collect();
+            assert_eq!(values, ["0", "10"], "{text}");
+        }
+        assert_eq!(read("t, s;rate, b\n0,5;1,5\n", &["rate_b"]).1, [["0,5", "1,5"]], "decimal commas");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) struct Word<'a> {
 }
 
 impl Word<'_> {
-    fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.from + self.text.len()
     }
 
@@ -44,7 +44,7 @@ impl Word<'_> {
         self.text.to_lowercase()
     }
 
-    fn is_number(&self) -> bool {
+    pub(super) fn is_number(&self) -> bool {
         self.text.starts_with(char::is_numeric)
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct Found<'a> {
 /// The words of a text.
 #[derive(Debug)]
 pub(super) struct Words<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     pub(super) list: Vec<Word<'a>>,
 }
 
@@ -159,6 +159,13 @@ impl<'a> Words<'a> {
         is_number && signs.chars().all(|sign| sign.is_whitespace() || "-_".contains(sign))
     }
 
+    /// Whether a factor is behind a unit: `Mbps x10`, `kbit/s * 8`.
+    pub(super) fn is_times(&self, found: &Found<'_>) -> bool {
+        let behind = self.text[self.list[found.end - 1].end()..].trim_start_matches([' ', '_', '.']);
+        let number = behind.strip_prefix(['x', 'X', '*', '×', '·', '/']).map(str::trim_start);
+        number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
+    }
+
     /// Whether a word is in brackets.
     pub(super) fn is_in_brackets(&self, at: usize) -> bool {
         let before = &self.text[..self.list[at].from];
@@ -218,7 +225,7 @@ const POWERS: [&str; 13] = [
 ];
 
 /// Words that tell a factor or a unit that no column has, wherever they stand.
-const STRANGE: [&str; 12] = [
+const STRANGE: [&str; 16] = [
     "tenths",
     "hundredths",
     "thousandths",
@@ -231,6 +238,10 @@ const STRANGE: [&str; 12] = [
     "milli",
     "mahimahi",
     "jiffies",
+    "decisecond",
+    "deciseconds",
+    "centisecond",
+    "centiseconds",
 ];
 
 /// Others that are units only where a unit stands.

@@ -66,7 +66,7 @@ impl Clock {
             if (found - expected).max(expected - found) > Duration::from_millis(1) {
                 let (name, what) = (quoted(&self.name), if self.is_duration { "lasts" } else { "starts at" });
                 let problem = format!(
-                    "the segment {what} {found} in column {name}, and {expected} by the option \"segment\"; expected the same"
+                    "the segment {what} {found} in column {name}, and {expected} by the option segment; expected the same"
                 );
                 return Err(TextError::line(*line, problem));
             }
@@ -314,7 +314,7 @@ fn check_names(columns: &[Column], reader: &Reader<'_>) -> Result<(), String> {
     });
     let is_representation =
         |name: &&&str| words(name).iter().any(|word| REPRESENTATIONS.contains(&word.as_str()));
-    match reader.names().iter().find(is_representation).filter(|_| is_size_alone && reader.count() > 2) {
+    match reader.names().iter().find(is_representation).filter(|_| is_size_alone) {
         Some(name) => Err(format!(
             "column {} and one column of sizes: a line for each segment of each representation; expected a line for each segment, \
              with a column for each representation, like low,high",
@@ -651,6 +651,8 @@ mod tests {
                 "{head}: {found}"
             );
         }
+        let found = error("representation,size\n240p,100000\n360p,200000\n");
+        assert!(found.contains("a line for each segment of each representation; expected"), "{found}");
         for head in [
             "240p,360p",
             "300_kbps,750_kbps",
