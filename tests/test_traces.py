@@ -378,6 +378,14 @@ def test_what_is_skipped_joined_and_rounded_is_told(tmp_path: Path) -> None:
     assert {text for subject, text in lines if subject.endswith(", files")} == {f"{file}, {note}" for note in notes}
     file.write_text("time_s,rate_mbps\n0,4\n")
     assert read(file).notes == []
+    file.write_text("time_s,rate_mbps\n0,12000000\n1,5\n")
+    assert read(file).notes == ["line 2: 12000000 Mbit/s are more than any link has"]
+    file.write_text("0,4\n1,5\n")
+    assert read(file).notes == ["the columns have no names: read as time_s and rate_mbps"]
+    for comment in ("t_ms bw_kbps", "ms-kbps", "time stamps in milli seconds", "tick = 10 ms", "Kilobit/s"):
+        file.write_text(f"# {comment}\n0 3500\n1000 4200\n")
+        with pytest.raises(quiclab.Error, match="the comment in line 1 has"):
+            read(file)
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -445,7 +453,7 @@ def test_files_that_cannot_be_read_or_written_are_told_of(tmp_path: Path) -> Non
 def test_what_would_have_no_end_is_refused(tmp_path: Path) -> None:
     long, fast = tmp_path / "long.csv", tmp_path / "fast.csv"
     long.write_text("time_s,rate_mbps\n0,10\n999999999,20\n")
-    fast.write_text("time_s,rate_mbps\n0,9999999999\n3600,1\n")
+    fast.write_text("time_s,rate_mbps\n0,999999\n3600,1\n")
     assert "long.csv: 2e+09 s in bins of 10 ms: 199999999800 bins" in refused("info", long)
     assert "fast.csv: " in (said := refused("convert", fast, tmp_path / "a.up"))
     assert "the simulator reads at most 50000000" in said

@@ -62,7 +62,7 @@ pub fn notes(component: &Component) -> Vec<String> {
     let kind = match (component.room, component.name) {
         ("channels", "series") => {
             let text = component.arguments.file("file").text;
-            return told(radio::channel::Series::skipped(&text).into_iter().collect());
+            return told(radio::channel::Series::notes(&text));
         }
         ("rates", "series") => rate::SERIES_TABLE,
         ("series", "file") => series::TABLE,

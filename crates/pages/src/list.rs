@@ -3,7 +3,7 @@
 use super::file::{self, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
 use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
-use units::table::{Reader, is_other_unit, plain, size_unit};
+use units::table::{Reader, is_other_unit, plain, size_unit, usual_size};
 use units::{Duration, Size};
 
 pub(super) const ROW: Row<Model> = Row {
@@ -51,6 +51,7 @@ fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextEr
     let columns = columns(&mut reader).map_err(|problem| TextError::line(header, problem))?;
     let kept: Vec<usize> = columns.iter().flatten().map(|(place, _)| *place).collect();
     let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
+    reader.keep(kept.into_iter());
     let mut objects = Vec::new();
     let mut cells = Vec::new();
     while let Some(line) = reader.next(&mut cells) {
@@ -66,16 +67,16 @@ fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextEr
 }
 
 /// The place of each column of [`COLUMNS`], and the unit in its name.
-type Places<'a> = Vec<Option<(usize, Option<&'a str>)>>;
+type Places = Vec<Option<(usize, Option<&'static str>)>>;
 
 /// The places of the columns.
-fn columns<'a>(reader: &mut Reader<'a>) -> Result<Places<'a>, String> {
+fn columns(reader: &mut Reader<'_>) -> Result<Places, String> {
     reader.settle(&COLUMNS, &[])?;
     if reader.names().is_empty() {
         let (first, columns) = (reader.first().quoted(), COLUMNS.join(", "));
         return Err(format!("found {first}; expected the names of columns: size, and any of {columns}"));
     }
-    let mut places: Places<'a> = vec![None; COLUMNS.len()];
+    let mut places: Places = vec![None; COLUMNS.len()];
     for (place, name) in reader.names().iter().enumerate() {
         let words = plain(name);
         let (word, behind) = words.split_once('_').unwrap_or((&words, ""));
@@ -97,7 +98,7 @@ fn columns<'a>(reader: &mut Reader<'a>) -> Result<Places<'a>, String> {
         }
     }
     match (places[0], reader.size_unit_in_comment()) {
-        (None, _) => Err("no column \"size\"".to_owned()),
+        (None, _) => Err("no column size; expected it, as bytes or with a unit: size (kB)".to_owned()),
         (Some((_, None)), Some((line, unit))) => Err(format!(
             "the comment in line {line} has {}; expected the unit in the name of the column, \"size (kB)\", or behind each size",
             file::quoted(unit)
@@ -115,10 +116,9 @@ fn is_measured(column: &str) -> bool {
 }
 
 /// The unit in the name of a column, as sizes and durations have it.
-fn unit<'a>(column: &str, name: &'a str) -> Option<&'a str> {
+fn unit(column: &str, name: &str) -> Option<&'static str> {
     if SIZES.contains(&column) {
-        let unit = size_unit(name)?;
-        return format!("1 {unit}").parse::<Size>().is_ok().then_some(unit);
+        return usual_size(size_unit(name)?);
     }
     let words = plain(name);
     let unit = words.strip_prefix(column)?.strip_prefix('_')?;
@@ -127,12 +127,13 @@ fn unit<'a>(column: &str, name: &'a str) -> Option<&'a str> {
 
 /// The object in a line; `place` is its index in the page.
 fn object<'a>(
-    columns: &Places<'a>,
+    columns: &Places,
     reader: &mut Reader<'a>,
     cells: &[&'a str],
     place: usize,
 ) -> Result<Object, String> {
-    let last = columns.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0);
+    let last = columns.iter().flatten().map(|(at, _)| *at).max();
+    let last = last.expect("a list has a column of sizes: one without it is refused");
     if let Some(problem) = reader.miscounted(cells.len(), last + 1) {
         return Err(problem);
     }
@@ -143,6 +144,16 @@ fn object<'a>(
         let pointed = if *column == "after" { Some(value.into()) } else { reader.pointed(value) };
         let number = pointed.as_deref().unwrap_or(value);
         let is_bare = number.ends_with(|sign: char| sign.is_ascii_digit());
+        if pointed.is_none() && is_measured(column) && (unit.is_some() || !is_bare) {
+            // 1.500 kB may be 1500 kB.
+            let digits = value.split(|sign: char| sign.is_alphabetic() || sign.is_whitespace()).next();
+            let why = digits.and_then(|digits| reader.fault(digits));
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            let found = file::quoted(value);
+            return Err(format!(
+                "{column} is {found}{why}; expected a number without a separator of thousands"
+            ));
+        }
         let text = match unit.filter(|_| is_bare) {
             Some(unit) => format!("{number} {unit}"),
             None => number.to_owned(),
@@ -253,7 +264,7 @@ mod tests {
             ("", "no line"),
             ("# only this\n", "no line"),
             ("size\n", "a page without objects"),
-            ("urgency\n3\n", "line 1: no column \"size\""),
+            ("urgency\n3\n", "line 1: no column size; expected it"),
             ("3,7\n", "line 1: found \"3,7\"; expected the names of columns: size, and any of size, kind, "),
             ("size,size\n", "line 1: column \"size\" twice"),
             ("size,think\n1 kB\n", "line 2: 1 value for the 2 columns"),
@@ -304,6 +315,9 @@ mod tests {
             "Size [bytes];Think [s]\n1500;0,02\n5 kB;\n",
             "# sizes in kB\nsize_kB,think\n1.5,20 ms\n5,\n",
             "size (kB),think in msec,size of it\n1500 B,0.02 s,\n5,,\n",
+            "size (kilobytes),think (milliseconds)\n1.5,20\n5,\n",
+            "size..kB.,think..ms.\n1.5,20\n5,\n",
+            "size_kB_,thinkMs\n1.5,20\n5,\n",
         ] {
             assert_eq!(read(text).as_ref(), Ok(&expected), "{text}");
         }
@@ -312,6 +326,11 @@ mod tests {
             ("size (kbit)\n10\n", "line 1: column \"size (kbit)\" is in another unit; expected B, kB,"),
             ("size (KB)\n10\n", "line 1: column \"size (KB)\" is in another unit"),
             ("size,think (Ms)\n10,1\n", "line 1: column \"think (Ms)\" is in another unit; expected s, ms"),
+            ("size (Kbytes)\n10\n", "line 1: column \"size (Kbytes)\" is in another unit"),
+            (
+                "# sizes in kilobytes\nsize\n10\n",
+                "line 2: the comment in line 1 has \"kilobytes\"; expected the unit in the name",
+            ),
             (
                 "# in kB\nsize\n10\n",
                 "line 2: the comment in line 1 has \"kB\"; expected the unit in the name",
@@ -319,6 +338,18 @@ mod tests {
             (
                 "size;after\n1.000;\n",
                 "line 2: size is \"1.000\": \"1.000\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size;urgency\n1.500 kB;0\n",
+                "line 2: size is \"1.500 kB\": \"1.500\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size (kB);urgency\n1.500;0\n",
+                "line 2: size is \"1.500\": \"1.500\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size;think\n2,5 kB;1.500 ms\n",
+                "line 2: think is \"1.500 ms\": \"1.500\" can have three decimals or a separator of thousands;",
             ),
             (
                 "size,after\n\"1,000\",\n",

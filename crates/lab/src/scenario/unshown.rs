@@ -5,13 +5,14 @@
 
 use super::Scenario;
 use units::parameter::{Arguments, Value};
+use units::table::is_unit;
 
 /// What stands in place of a text from a file.
 const UNSHOWN: &str = "\"...\"";
 /// The marks around what an error quotes.
 const MARKS: [char; 3] = ['"', '\'', '`'];
-/// The word behind which an error says what would be right.
-const EXPECTED: &str = "expected ";
+/// The words behind which an error says what would be right.
+const EXPECTED: [&str; 2] = ["expected ", "like "];
 
 /// The problem without what it quotes from a file of these arguments.
 pub(super) fn without_contents(problem: &str, arguments: &Arguments) -> String {
@@ -28,20 +29,22 @@ impl Scenario {
     }
 }
 
-/// The problem with each quoted text that is in one of these replaced. A text of one letter tells nothing.
+/// The problem with each quoted text that is in one of these replaced, but for units. A text of one letter tells nothing.
 fn without(problem: &str, texts: &[&str]) -> String {
     if texts.is_empty() {
         return problem.to_owned();
     }
     let mut shown = String::with_capacity(problem.len());
-    let mut rest = problem;
+    let (mut rest, mut is_expectation) = (problem, false);
     while let Some(start) = rest.find(MARKS) {
         let mark = rest[start..].chars().next().unwrap_or_default();
         let inside = &rest[start + 1..];
         let Some(length) = end_of(inside, mark) else { break };
         let quoted = &inside[..length];
-        let is_expectation = rest[..start].ends_with(EXPECTED) || shown.ends_with(EXPECTED);
-        if !is_expectation && is_in(quoted, texts) {
+        let before = &rest[..start];
+        is_expectation = EXPECTED.iter().any(|word| before.ends_with(word))
+            || (is_expectation && [", ", " or ", " and ", ", or "].contains(&before));
+        if !is_expectation && !is_unit(quoted) && is_in(quoted, texts) {
             shown.push_str(&rest[..start]);
             shown.push_str(UNSHOWN);
         } else {
@@ -77,4 +80,28 @@ fn is_in(quoted: &str, texts: &[&str]) -> bool {
     let cut = quoted.trim_end_matches("...").trim_end_matches('\u{2026}');
     let plain = cut.split(['\\', '\u{fffd}']).max_by_key(|part| part.len()).unwrap_or_default();
     plain.chars().count() > 1 && texts.iter().any(|text| text.contains(plain)) || plain.len() < cut.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_what_would_be_right_are_shown_and_nothing_else() {
+        let file = "# seconds, kB\nsecret,low,240p\n";
+        for (problem, shown) in [
+            (r#"the comment has "seconds", found "secret""#, r#"the comment has "seconds", found "...""#),
+            (r#""secret"; expected "secret""#, r#""..."; expected "secret""#),
+            (
+                r#"expected "240p", "low" or "size"; found "low""#,
+                r#"expected "240p", "low" or "size"; found "...""#,
+            ),
+            (
+                r#"expected names, like "low (kB)", not "low""#,
+                r#"expected names, like "low (kB)", not "...""#,
+            ),
+        ] {
+            assert_eq!(without(problem, &[file]), shown);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The columns of tables of values over time: their names, their units, and the values in a line.
 
 use units::Duration;
-use units::table::{Reader, is_other_unit};
+use units::table::{Reader, is_other_unit, plain};
 
 /// The maximum delay of a line.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(3600);
@@ -91,6 +91,7 @@ impl Form {
     pub(super) fn of(reader: &mut Reader<'_>, kind: Kind) -> Result<Form, String> {
         reader.settle(&names(kind).collect::<Vec<_>>(), &kind.unnamed)?;
         if let Some(form) = Form::named(reader, kind)? {
+            reader.keep(form.columns.iter().map(|(place, ..)| *place).chain([form.time.0]));
             return Ok(form);
         }
         let known: Vec<&str> = kind.columns.iter().flat_map(|column| column.names()).collect();
@@ -100,7 +101,11 @@ impl Form {
         let is_trace = reader.count() == 1 && !reader.has_header() && kind.columns.contains(&Column::Rate);
         Err(format!(
             "found {}, expected names of columns: one of {times}, and {only}{}{}",
-            reader.first().quoted(),
+            match reader.names() {
+                names if reader.has_header() || names.is_empty() => reader.first().quoted(),
+                // Those of a comment.
+                names => names.iter().map(|name| units::table::quoted(name)).collect::<Vec<_>>().join(", "),
+            },
             known.join(", "),
             if is_trace { "; Mahimahi is for type = \"trace\"" } else { "" }
         ))
@@ -131,10 +136,13 @@ impl Form {
         for column in
             kind.columns.iter().filter(|column| columns.iter().all(|(_, known, _)| known != *column))
         {
-            if let Some(name) = reader.names().iter().find(|name| is_other_unit(name, column.word())) {
+            let is_it = |name: &&&str| is_other_unit(name, column.word()) || plain(name) == column.word();
+            if let Some(name) = reader.names().iter().find(is_it) {
                 let (name, known) =
                     (units::table::quoted(name), column.names().collect::<Vec<_>>().join(", "));
-                return Err(format!("column {name} has a unit that is not read; expected one of {known}"));
+                return Err(format!(
+                    "column {name} has no unit, or one that is not read; expected one of {known}"
+                ));
             }
         }
         Ok(Some(Form { time, needed, columns }))
@@ -173,6 +181,21 @@ impl Form {
             values.push(value as f64);
         }
         Ok(Values { time: Duration::from_nanos(time), values, is_rounded })
+    }
+
+    /// Why the values of a line are hardly in the units of their columns: times since 1970 in another unit, a rate that no link
+    /// has.
+    pub(super) fn absurd(&self, values: &Values) -> Option<String> {
+        const MOST_RATE: f64 = 1e12;
+        let (_, unit, power) = self.time.1;
+        let time = values.time.as_nanos() / 10u64.pow(power.unsigned_abs());
+        if unit == "ms" && (1_000_000_000..100_000_000_000).contains(&time) {
+            return Some(format!("{time} ms are more likely seconds since 1970"));
+        }
+        let mut rates =
+            self.columns.iter().zip(&values.values).filter(|((_, column, _), _)| *column == Column::Rate);
+        let (_, rate) = rates.find(|(_, rate)| **rate > MOST_RATE)?;
+        Some(format!("{} Mbit/s are more than any link has", rate / 1e6))
     }
 
     /// What a line should be.

@@ -169,8 +169,10 @@ pub struct TraceError {
 pub enum TraceProblem {
     /// A comment states another unit, in quotes, than milliseconds.
     Unit(String),
-    /// This is no whole number of milliseconds, or one above 2^32 - 1.
+    /// This is no whole number of milliseconds.
     NotANumber(String),
+    /// This is more than 2^32 - 1 ms.
+    TooLate(String),
     /// The time is before that of the line above.
     Decreasing {
         /// The line above, in milliseconds.
@@ -194,7 +196,18 @@ impl fmt::Display for TraceError {
                 write!(f, "found {found:?}, expected a whole number of milliseconds")?;
                 // Columns: somebody's CSV in the place of a Mahimahi trace.
                 let hint = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
-                if found.trim().contains([',', ';', ' ', '\t']) { f.write_str(hint) } else { Ok(()) }
+                if found.trim().contains([',', ';', ' ', '\t', '_', '(']) {
+                    f.write_str(hint)
+                } else {
+                    Ok(())
+                }
+            }
+            TraceProblem::TooLate(found) => {
+                write!(
+                    f,
+                    "found {found:?}, which is above {} ms; expected times from the start of the trace",
+                    u32::MAX
+                )
             }
             TraceProblem::Unit(unit) => write!(f, "the comment has {unit}; expected milliseconds"),
             TraceProblem::Decreasing { before, at } => {

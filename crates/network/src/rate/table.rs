@@ -43,6 +43,8 @@ pub(crate) struct Table {
     /// The number of lines with the last time.
     same: usize,
     lines: usize,
+    assumed: Option<String>,
+    absurd: Option<String>,
     skipped: Option<String>,
     rounded: Tally,
     joined: Tally,
@@ -59,13 +61,22 @@ impl Table {
         let form = Form::of(&mut reader, kind).map_err(|problem| fail(first.number, problem))?;
         let columns = form.columns.iter().map(|(_, column, _)| (*column, Vec::new())).collect();
         let skipped = reader.skipped(&names(kind).collect::<Vec<_>>());
-        let mut table = Table { columns, last_line: first.number, skipped, ..Table::default() };
+        let assumed = reader.assumed(&kind.unnamed.join(" and "));
+        let mut table = Table { columns, last_line: first.number, assumed, skipped, ..Table::default() };
         let (mut origin, mut cells) = (None, Vec::new());
         while let Some(line) = reader.next(&mut cells) {
             let values = form.values(&mut reader, &cells).map_err(|fault| {
                 let (found, expected) = (line.quoted(), form.expected());
                 fail(line.number, format!("found {found}: {fault}; expected {expected}"))
             })?;
+            if let Some(why) = form.absurd(&values).filter(|_| table.absurd.is_none()) {
+                if table.assumed.is_some() {
+                    let (found, names) = (line.quoted(), kind.unnamed.join(","));
+                    let expected = format!("expected a first line with names and units, like {names}");
+                    return Err(fail(line.number, format!("found {found}: {why}; {expected}")));
+                }
+                table.absurd = Some(format!("line {}: {why}", line.number));
+            }
             let (time, origin) = (values.time, *origin.get_or_insert(values.time));
             if table.lines >= MAX_LINES {
                 return Err(fail(line.number, format!("more than {MAX_LINES} lines")));
@@ -82,11 +93,12 @@ impl Table {
         Ok(table)
     }
 
-    /// What was skipped, joined and rounded.
+    /// What was assumed, skipped, joined and rounded, and what is absurd.
     pub(crate) fn notes(&self) -> Vec<String> {
         let joined = self.joined.note(self.lines, "with the time of the line before: the mean is taken");
         let rounded = self.rounded.note(self.lines, "rounded to 1 bit/s and 1 ns");
-        [self.skipped.clone(), joined, rounded].into_iter().flatten().collect()
+        let told = [&self.assumed, &self.skipped, &self.absurd].map(Option::clone);
+        told.into_iter().chain([joined, rounded]).flatten().collect()
     }
 
     /// Adds a line.
@@ -208,7 +220,9 @@ mod tests {
             "1: two columns of times, time_ms and time_s; expected one"
         );
         assert_eq!(error("time_s,loss,Loss\n"), "1: column \"loss\" twice");
-        assert!(error("# time_ms x\n1 2\n").starts_with("2: found \"1 2\", expected names of columns"));
+        assert!(
+            error("# time_ms x\n1 2\n").starts_with("2: found \"time_ms\", \"x\", expected names of columns")
+        );
         for cell in
             ["1e999", "-1", "-1e-30", "nan", "NaN", "inf", "-inf", "1e15", "", "1.5,5", "0x1", "1_0", "2 %"]
         {
@@ -276,6 +290,157 @@ mod tests {
         );
     }
 
+    /// Whatever the spelling: a unit that is not the assumed one, or none that is known, is never passed over.
+    #[test]
+    fn comments_with_other_units_are_refused_in_every_spelling() {
+        let found = |comment: &str, kind| Table::parse(&format!("{comment}\n0 3500\n1000 4200\n"), kind);
+        for comment in [
+            "# t_ms bw_kbps",
+            "# t/ms R/kbps",
+            "# ms-kbps",
+            "# t_us",
+            "# Time_MS",
+            "# kbit",
+            "# Mbit",
+            "# seconds kbitps",
+            "# time stamps in milli seconds",
+            "# in milli-seconds",
+            "# in Kilobit/s",
+            "# seconds, bytes per second",
+            "# seconds bits",
+            "# seconds, MByte/s",
+            "# time_s pkts",
+            "# time unit: 100 ms",
+            "# tick = 10 ms",
+            "# step 100ms",
+            "# resolution: 10 s",
+            "# time in tenths of a second",
+            "# rates in thousands of bits",
+            "# timestamp throughput_kbps",
+            "# unix_time bandwidth_kbps",
+            "# time_ms rate_mbps (rate in kbit/s)",
+            "# columns: t/ms, R/Mbps",
+            "# time_millis",
+            "# time (ms.)",
+            "# milliseconds.",
+            "# t:ms r:kbps",
+            "# <ms> <kbps>",
+            "# Zeit in Millisekunden, Rate in kbit/s",
+            "# millisecondes ; kilo-octets par seconde",
+            "# Kb/s",
+            "# pkts/s",
+            "# time (s), bandwidth (kbit)",
+            "# s dBm",
+            "# t(0.1s) r(Mbps)",
+            "# time/10ms",
+            "# time in 1/10 s",
+            "# time s rate Mbps x10",
+            "# s Mbit/s*8",
+            "# rates: Mbps. times: deciseconds",
+        ] {
+            let error = found(comment, ALL).err().map_or_else(String::new, |error| error.to_string());
+            assert!(
+                error.contains("comment") || error.contains("expected names of columns"),
+                "{comment}: {error}"
+            );
+        }
+        for comment in [
+            "# t_s jitter_us",
+            "# seconds_since_start delay_in_us",
+            "# t_s value",
+            "# seconds",
+            "# time/s value",
+        ] {
+            assert!(found(comment, crate::jitter::TABLE).is_err(), "{comment}");
+        }
+        for comment in ["# ms percent", "# loss_pct", "# loss: 0..100", "# loss in per cent", "# in Prozent"]
+        {
+            assert!(
+                Table::parse(&format!("{comment}\n0 0.5\n1000 1\n"), crate::loss::TABLE).is_err(),
+                "{comment}"
+            );
+        }
+        for comment in [
+            "# Tom's trace of the second drive, two minutes of it",
+            "# a bit of rain, 12 kB downloads every 100 ms",
+            "# from us to you, 5 % of the lines were dropped",
+            "# s Mbit/s",
+            "# seconds, megabits per second",
+            "# t [s] bw [MBit/sec]",
+            "# https://example.org/traces?id=7",
+            "# mean rate 12 Mbit/s, path delay 20 ms, covers 5 km in 60 s (12 Mbit/s at most)",
+        ] {
+            assert!(found(comment, ALL).is_ok(), "{comment}: {:?}", found(comment, ALL).err());
+        }
+        for comment in
+            ["# timeMs rateKbps", "# units: {time: ms, rate: kbps}", "# Time in msec, Rate in Kbit/s"]
+        {
+            let times = found(comment, ALL).unwrap().times;
+            assert_eq!(times.last().map(|time| time.as_nanos()), Some(1_000_000_000), "{comment}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_the_assumed_units_make_absurd_are_refused() {
+        let error = |text: &str, kind| Table::parse(text, kind).unwrap_err().to_string();
+        for (text, told) in [
+            ("0 3500000\n1 4200000\n", "1: found \"0 3500000\": 3500000 Mbit/s are more than any link has;"),
+            (
+                "1526371200000 3.5\n",
+                "1: found \"1526371200000 3.5\": \"1526371200000\" is above 18446744073 s;",
+            ),
+            ("0,1\n0,10\n1,20\n", "1: found \"0,1\", as pandas numbers columns"),
+            (",0,1\n0,0,10\n", "1: found \",0,1\", expected names of columns"),
+        ] {
+            let found = error(text, ALL);
+            assert!(found.starts_with(told), "{found}");
+        }
+        assert!(
+            error("1700000000.5 5\n", crate::jitter::TABLE).contains("1700000000 ms are more likely seconds")
+        );
+        assert!(Table::parse("1700000000 5\n1700000001 6\n", ALL).is_ok());
+        assert!(Table::parse("0 1\n1 2\n", ALL).is_ok() && Table::parse("0,1\n1,20\n", ALL).is_ok());
+    }
+
+    /// The unit of a share cannot be written by R and MATLAB; a column that nobody reads proves nothing.
+    #[test]
+    fn marks_of_lost_units_and_other_columns() {
+        let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
+        for head in [
+            "Loss....",
+            "Loss___",
+            "Loss.",
+            "loss#",
+            "loss /",
+            "Loss (ratio)",
+            "loss (per mille)",
+            "delay (10 us)",
+        ] {
+            let found = error(&format!("time_s,rate_mbps,{head}\n0,1,0.5\n"));
+            assert!(found.contains("has no unit, or one that is not read"), "{head}: {found}");
+        }
+        for head in ["loss per cent", "Loss (％)", "LOSS_PCT", "Loss (Prozent)"] {
+            assert_eq!(read(&format!("time_s,{head}\n0,50\n")).1, [(Column::Loss, vec![0.5])], "{head}");
+        }
+        for head in [
+            "Rate (MBit/s)",
+            "\"Rate..Mbit.s.\"",
+            "Rate_Mbit_s_",
+            "Rate (Megabits per second)",
+            "rate (Mbit s^-1)",
+        ] {
+            assert_eq!(read(&format!("time_s,{head}\n0,5\n")).1, [(Column::Rate, vec![5e6])], "{head}");
+        }
+        assert!(
+            error("time_ms;rate_kbps;lat\n0;987;53.34981\n1000;1.234;53.34982\n")
+                .contains("separator of thousands")
+        );
+        assert!(
+            error("time_s\tnote\trate_mbps\tdelay_ms\n0\ta\t10\t5\n1\t\t20\t6\t7\n")
+                .starts_with("3: found \"1\\t\\t20\\t6\\t7\": 5 values for the 4 columns")
+        );
+    }
+
     /// The other way round: seconds that are read as milliseconds.
     #[test]
     fn the_units_of_delays_without_names_are_milliseconds() {
@@ -332,10 +497,14 @@ mod tests {
             ("delay_Ms", "delay_ms, delay_s, delay_us, delay_ns"),
         ] {
             let found = error(&format!("time_s,rate_mbps,{head}\n0,1,1\n"));
-            let told = format!("1: column {head:?} has a unit that is not read; expected one of {known}");
+            let told =
+                format!("1: column {head:?} has no unit, or one that is not read; expected one of {known}");
             assert_eq!(found, told);
         }
-        assert_eq!(read("time_s,rate_mbps,loss_count\n0,1,7\n").1, [(Column::Rate, vec![1e6])], "no unit");
+        for other in ["loss_count", "#loss", "±loss", "\u{2212}loss"] {
+            let text = format!("time_s,rate_mbps,{other}\n0,1,1\n");
+            assert_eq!(read(&text).1, [(Column::Rate, vec![1e6])], "{other}");
+        }
     }
 
     #[test]
@@ -414,7 +583,8 @@ mod tests {
         let table = Table::parse("0.0 4.03768755221\n0.500 3.5\n1.0000000004 2.0\n", ALL).unwrap();
         assert_eq!(table.columns[0].1, [4_037_688.0, 3_500_000.0, 2_000_000.0]);
         assert_eq!(table.times[2], Time::from_nanos(1_000_000_000));
-        assert_eq!(table.notes(), ["2 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 1"]);
+        let assumed = "the columns have no names: read as time_s and rate_mbps";
+        assert_eq!(table.notes(), [assumed, "2 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 1"]);
         let kilo = Table::parse("time_ms,rate_kbps,x\n0,1.2345\n1,2\n1,3\n", ALL).unwrap();
         assert_eq!(kilo.columns[0].1, [1_235.0, 2_500.0]);
         assert_eq!(
@@ -425,6 +595,14 @@ mod tests {
                 "1 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 2",
             ]
         );
-        assert_eq!(Table::parse("0 1\n", ALL).unwrap().notes(), [""; 0]);
+        assert_eq!(Table::parse("0 1\n", ALL).unwrap().notes(), [assumed]);
+        assert_eq!(Table::parse("# time_s rate_mbps\n0 1\n", ALL).unwrap().notes(), [""; 0]);
+        let fast = Table::parse("time_s,rate_mbps\n0,1\n1,12000000\n2,13000000\n", ALL).unwrap().notes();
+        assert_eq!(fast, ["line 3: 12000000 Mbit/s are more than any link has"]);
+        let epoch =
+            Table::parse("time_ms,loss\n1700000000,0\n1700000001,1\n", crate::loss::TABLE).unwrap().notes();
+        assert_eq!(epoch, ["line 2: 1700000000 ms are more likely seconds since 1970"]);
+        let jitter = Table::parse("0 1\n", crate::jitter::TABLE).unwrap().notes();
+        assert_eq!(jitter, ["the columns have no names: read as time_ms and delay_ms"]);
     }
 }

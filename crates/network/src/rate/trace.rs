@@ -67,7 +67,12 @@ impl Trace {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
+            // A spreadsheet's or a script's separator behind the only cell.
+            let line = line.trim_end_matches([',', ';']);
             let Some(ms) = number(line) else {
+                if units::scaled(line, 0).is_some_and(|(ms, _)| ms > u64::from(u32::MAX)) {
+                    return fail(i + 1, TraceProblem::TooLate(line.chars().take(40).collect()));
+                }
                 return fail(i + 1, TraceProblem::NotANumber(line.chars().take(40).collect()));
             };
             match opportunities.last() {
@@ -90,7 +95,9 @@ impl Trace {
         let mut lines = without_mark(text).lines().map(str::trim);
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
         let is_table = |line: &str| {
-            line.contains([',', ';', '\t', ' ']) || line.starts_with("time_") || line.starts_with("sep=")
+            line.trim_end_matches([',', ';']).contains([',', ';', '\t', ' '])
+                || line.starts_with("time_")
+                || line.starts_with("sep=")
         };
         first.is_none_or(|line| !is_table(line))
     }
@@ -317,9 +324,16 @@ mod tests {
             "1: found \"time_ms,rate_mbps\", expected a whole number of milliseconds; CSV is for type = \"series\", and \
              begins with the line time_ms,rate_mbps"
         );
+        let name = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
+        assert!(error("rate_mbps\n10\n").ends_with(name) && error("Rate (Mbit/s)\n10\n").ends_with(name));
         for line in ["-1", "1.5", "1e-1", "1e10", "nan", "4294967296", "1 2", "0x10", "\u{661}"] {
             assert!(error(line).starts_with("1: found "), "{line}");
         }
+        assert!(
+            error("1526371200000\n").starts_with("1: found \"1526371200000\", which is above 4294967295 ms")
+        );
+        assert_eq!(error("# tick = 10 ms\n1\n"), "1: the comment has \"ms\"; expected milliseconds");
+        assert_eq!(Trace::parse("1,\n2;\n"), Trace::parse("1\n2\n"));
         assert!(Trace::parse("1\r\n2\n\n").is_ok());
         assert_eq!(Trace::parse("1.000000000000000000e+00\n1.2e1\n20.0\n"), Trace::parse("1\n12\n20\n"));
         assert!(Trace::parse_up_to(2, "1\n2\n").is_ok());

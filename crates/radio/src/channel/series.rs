@@ -2,7 +2,7 @@
 
 use std::fmt;
 use units::Time;
-use units::table::{Reader, plain};
+use units::table::{Reader, is_in_db, plain, quoted};
 
 /// The largest number of points of a series.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -82,28 +82,34 @@ impl Series {
 
     /// Reads a table of times and dB: of the series of `site`, counted from 0, where each line has a value for each of
     /// `sites`; a line with one value has it for all. Without names the first column is of seconds and the others of dB;
-    /// with names they are a time in a unit (`time_s`, `time_ms`, `time_us`, `time_ns`), and those that end with `db` or `sinr`, in their order.
+    /// with names they are a time in a unit (`time_s`, `time_ms`, `time_us`, `time_ns`), and those with SINR, SNR or CINR in
+    /// their names, or one that is named `db`, in their order.
     pub fn parse(text: &str, between: Between, (site, sites): (usize, usize)) -> Result<Series, SeriesError> {
         let mut reader = Reader::new(text);
         let first = reader.first();
         // Times without names are in seconds, whatever the number of the other columns.
         let is_bare = !reader.has_header();
         settle(&mut reader).map_err(|problem| SeriesError::Line(first.number, problem))?;
-        let (time, power, others) = columns(&reader).ok_or_else(|| match is_bare {
+        let (time, power, others) = columns(&reader).ok_or_else(|| match is_bare && reader.names().is_empty() {
             true => SeriesError::Malformed(first.number),
             false => {
-                let expected =
-                    "expected one of time_s, time_ms, time_us, time_ns, and names that end with db or sinr";
-                SeriesError::Line(first.number, format!("found {}, {expected}", first.quoted()))
+                let expected = "expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB";
+                let found = match is_bare {
+                    true => reader.names().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
+                    false => first.quoted(),
+                };
+                SeriesError::Line(first.number, format!("found {found}, {expected}"))
             }
         })?;
+        reader.keep(others.iter().flatten().copied().chain([time]));
         let mut points: Vec<(Time, f64)> = Vec::new();
         let mut cells = Vec::new();
         while let Some(line) = reader.next(&mut cells) {
             let malformed = || SeriesError::Malformed(line.number);
             let cell = cells.get(time).copied().ok_or_else(malformed)?;
             let at = reader.scaled(cell, power).map(|(at, _)| at).filter(|at| *at < LATEST);
-            let at = at.ok_or_else(|| wrong(&mut reader, line.number, cell))?;
+            let late = "is 10^9 s or more; expected times from the start of the run, not since 1970";
+            let at = at.ok_or_else(|| wrong(&mut reader, line.number, cell, late))?;
             let values: Vec<&str> = match &others {
                 Some(places) => places.iter().filter_map(|place| cells.get(*place).copied()).collect(),
                 None => cells[1..].to_vec(),
@@ -113,13 +119,22 @@ impl Series {
                 let db = reader.real(cell).filter(|db| (-300.0..=300.0).contains(db));
                 // Here a number may be below zero.
                 decibels.push(db.ok_or_else(|| {
-                    wrong(&mut reader, line.number, cell.strip_prefix('-').unwrap_or(cell))
+                    let out = "is out of range; expected -300 to 300 dB";
+                    wrong(&mut reader, line.number, cell.strip_prefix('-').unwrap_or(cell), out)
                 })?);
             }
             let own = match decibels[..] {
                 [one] => one,
                 _ if decibels.len() == sites => decibels[site],
-                _ => return Err(malformed()),
+                _ => {
+                    let values = decibels.len();
+                    return Err(SeriesError::Line(
+                        line.number,
+                        format!(
+                            "{values} values of SINR; expected one for all sites, or one for each of {sites}"
+                        ),
+                    ));
+                }
             };
             let point = (Time::from_nanos(at), own);
             if points.last().is_some_and(|last| last.0 >= point.0) {
@@ -133,14 +148,22 @@ impl Series {
         Series::new(points, between)
     }
 
-    /// Which columns of such a file are skipped, as a note.
-    pub fn skipped(text: &str) -> Option<String> {
+    /// Which columns of such a file are skipped, and what is assumed of those without names or units.
+    pub fn notes(text: &str) -> Vec<String> {
         let mut reader = Reader::new(text);
-        settle(&mut reader).ok()?;
-        let (time, _, others) = columns(&reader)?;
-        let kept = others?.into_iter().chain([time]).map(|place| plain(reader.names()[place]));
-        let kept: Vec<String> = kept.collect();
-        reader.skipped(&kept.iter().map(String::as_str).collect::<Vec<_>>())
+        if settle(&mut reader).is_err() {
+            return Vec::new();
+        }
+        if let Some(assumed) = reader.assumed("seconds and dB") {
+            return vec![assumed];
+        }
+        let Some((time, _, Some(mut kept))) = columns(&reader) else { return Vec::new() };
+        let mut names = kept.iter().map(|place| reader.names()[*place]);
+        let bare = names.find(|name| !plain(name).ends_with("db"));
+        let bare = bare.map(|name| format!("column {} states no unit: read as dB", quoted(name)));
+        kept.push(time);
+        let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
+        skipped.into_iter().chain(bare).collect()
     }
 
     /// The SINR in dB at `now`. Calls in the order of time cost no search.
@@ -165,39 +188,47 @@ impl Series {
     }
 }
 
-/// What is wrong with a cell.
-fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str) -> SeriesError {
-    match reader.fault(cell) {
-        Some(why) => SeriesError::Line(line, format!("{why}; expected a time and -300 to 300 dB")),
-        None => SeriesError::Malformed(line),
-    }
+/// What is wrong with a cell; `out` if it is a number.
+fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str, out: &str) -> SeriesError {
+    let problem = match reader.fault(cell) {
+        Some(why) => format!("{why}; expected a time and -300 to 300 dB"),
+        None => format!("{} {out}", quoted(cell)),
+    };
+    SeriesError::Line(line, problem)
 }
 
 /// The names of the column of times, and the powers of ten that make nanoseconds of them.
 const TIMES: [(&str, u32); 4] = [("time_s", 9), ("time_ms", 6), ("time_us", 3), ("time_ns", 0)];
 
+/// Words for SINR in the names of columns.
+const QUANTITIES: [&str; 3] = ["sinr", "snr", "cinr"];
+
 /// Names the columns of numbers alone by their comments.
 fn settle(reader: &mut Reader<'_>) -> Result<(), String> {
     let known = TIMES.iter().map(|(name, _)| *name).chain(["sinr_db", "sinr", "db"]).collect::<Vec<_>>();
-    reader.settle(&known, &["time_s"])
+    reader.settle(&known, &["time_s", "sinr_db"])
 }
 
 /// The place of the time, the power of ten that makes nanoseconds of it, and the places of the values; without names they
 /// are all others. `None` if the names do not say that.
 fn columns(reader: &Reader<'_>) -> Option<(usize, u32, Option<Vec<usize>>)> {
+    if reader.assumed("").is_some() {
+        return Some((0, 9, None));
+    }
     let times = reader.columns(&TIMES.map(|(name, _)| name)).ok()?;
     let mut found = times.iter().zip(TIMES).filter_map(|(place, (_, power))| Some(((*place)?, power)));
     let (time, power) = match (found.next(), found.next()) {
         (Some(found), None) => found,
-        (None, _) if !reader.has_header() => return Some((0, 9, None)),
+        (None, _) if reader.names().is_empty() => return Some((0, 9, None)),
         _ => return None,
     };
-    let is_value = |name: &str| {
-        let name = name.to_lowercase();
-        let words = name.trim_end_matches(|sign: char| !sign.is_alphabetic());
-        words.ends_with("db") || words.ends_with("sinr")
+    let places = |is_value: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (0..reader.names().len()).filter(|place| is_value(reader.names()[*place])).collect()
     };
-    let values: Vec<usize> =
-        (0..reader.names().len()).filter(|place| is_value(reader.names()[*place])).collect();
+    let mut values = places(&|name| is_in_db(name, &QUANTITIES) == Some(true));
+    if values.is_empty() {
+        // The only column in dB has no other name than that.
+        values = places(&|name| plain(name) == "db");
+    }
     (!values.is_empty()).then_some((time, power, Some(values)))
 }

@@ -50,26 +50,31 @@ fn a_series_is_held_or_linear() {
 fn a_bad_series_names_its_line() {
     let error = |text: &str| Series::parse(text, Between::Held, (0, 1)).unwrap_err();
     assert_eq!(error(""), SeriesError::Count(0));
-    assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
     let line = |line, text: &str| SeriesError::Line(line, text.to_owned());
+    let other = "2 values of SINR; expected one for all sites, or one for each of 1";
+    assert_eq!(error("0 1\n1 2 3"), line(2, other));
     let range = "expected a time and -300 to 300 dB";
     assert_eq!(
         error("0 inf"),
         line(
             1,
-            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names that end with db or sinr"
+            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB"
         )
     );
     assert_eq!(error("0 1\n1 inf"), line(2, &format!("\"inf\" is not a number; {range}")));
     assert_eq!(error("0 1\n-1 5"), line(2, &format!("\"-1\" is below zero; {range}")));
-    assert_eq!(error("0 -301"), SeriesError::Malformed(1));
+    assert_eq!(error("0 -301"), line(1, "\"301\" is out of range; expected -300 to 300 dB"));
     assert_eq!(error("0 1\n\n0 2"), SeriesError::Order(3));
     assert!(matches!(error("time_s,note\n0,1"), SeriesError::Line(1, _)));
     assert!(matches!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Line(1, _)));
-    assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
-    assert_eq!(Series::skipped("0 1 2\n"), None);
-    let skipped = Series::skipped("note,sinr_db,time_ms\na,1,0\n");
-    assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"note\"");
+    let late = "\"1700000000\" is 10^9 s or more; expected times from the start of the run, not since 1970";
+    assert_eq!(error("time_s,sinr_db\n1700000000,20\n"), line(2, late));
+    assert_eq!(error("1700000000,20\n"), line(1, late));
+    assert_eq!(Series::notes("0 1 2\n"), ["the columns have no names: read as seconds and dB"]);
+    let bare = Series::notes("time_s,SINR\n0,100\n");
+    assert_eq!(bare, ["column \"SINR\" states no unit: read as dB"]);
+    let notes = Series::notes("note,sinr_db,time_ms\na,1,0\n");
+    assert_eq!(notes, ["skipped a column that is not needed: \"note\""]);
     for text in [
         "0 -1.5\n2 3\n",
         "\u{feff}Time_s;SINR (dB);note\r\n0;-1,5;a\r\n2;3;b\r\n",
@@ -79,6 +84,42 @@ fn a_bad_series_names_its_line() {
         let mut series = Series::parse(text, Between::Held, (0, 1)).unwrap();
         assert_eq!([1.0, 2.0].map(|at| series.at(seconds(at))), [-1.5, 3.0], "{text}");
     }
+}
+
+/// Other values in dB were taken for the SINR, and milliseconds for seconds.
+#[test]
+fn only_columns_of_sinr_in_db_are_read() {
+    let at =
+        |text: &str| Series::parse(text, Between::Held, (0, 1)).map(|mut series| series.at(seconds(1.0)));
+    for head in [
+        "RSRQ (dB)",
+        "pathloss_db",
+        "noise figure (dB)",
+        "tx power (dB)",
+        "rsrp_dbm",
+        "sinr (linear)",
+        "sinr_ratio",
+        "sinr_mdb",
+        "sinr_cdb",
+        "delta_sinr",
+        "sinr_db*10",
+        "sinr_db_x10",
+        "sinr (dB x 10)",
+        "snr_margin_db",
+        "required SNR (dB)",
+        "SINR [0.1 dB]",
+        "SINR (dBm)",
+    ] {
+        assert!(matches!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Err(SeriesError::Line(1, _))), "{head}");
+        assert_eq!(at(&format!("time_s,{head},SINR\n0,7,3\n1,7,3\n")), Ok(3.0), "{head}");
+    }
+    for head in ["SINR", "SINR (dB)", "nr_ssSinr", "rssnr", "SNR [dB]", "CINR", "SINRdB", "dB", "sinr_1_db"] {
+        assert_eq!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Ok(7.0), "{head}");
+    }
+    assert_eq!(at("# timestamp_ms sinr_db\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# t_ms snr\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# ms dB\n0 20\n1000 0\n").ok(), None);
+    assert_eq!(at("# time in seconds, SINR in dB\n0 20\n1 0\n"), Ok(0.0));
 }
 
 #[test]
@@ -213,7 +254,8 @@ fn a_series_has_a_value_for_all_sites_or_one_for_each() {
     };
     assert_eq!([0, 1, 2].map(|site| at("0 10 5 -3\n", site)), [Ok(10.0), Ok(5.0), Ok(-3.0)]);
     assert_eq!([0, 1, 2].map(|site| at("0 10\n", site).unwrap()), [10.0; 3]);
-    assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Malformed(1)));
+    let told = "2 values of SINR; expected one for all sites, or one for each of 3";
+    assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Line(1, told.to_owned())));
 }
 
 #[test]

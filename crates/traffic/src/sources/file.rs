@@ -37,6 +37,8 @@ const COLUMNS: [&str; 5] = ["time_s", "time_ms", "time_us", "time_ns", "size_byt
 
 /// The maximum size in bytes: 16 MiB.
 const LARGEST: u64 = 1 << 24;
+/// The latest message: a year.
+const LATEST: Duration = Duration::from_secs(365 * 86_400);
 /// The maximum number of lines.
 const MAX_LINES: usize = 10_000_000;
 
@@ -67,6 +69,7 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
     let header = reader.first();
     let (places, unit, power) =
         columns(&mut reader).map_err(|problem| format!("{}: {problem}", header.number))?;
+    reader.keep(places.into_iter());
     let mut notes: Vec<String> = reader.skipped(&COLUMNS).into_iter().collect();
     let mut rows: Vec<Row> = Vec::new();
     let (mut rounded, mut first, mut cells) = (0, 0, Vec::new());
@@ -80,6 +83,12 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
         })?;
         if let Some((before, _)) = rows.last().filter(|(before, _)| *before > row.0) {
             return Err(format!("{at}: {} comes after {before}; times must not decrease", row.0));
+        }
+        if row.0 > LATEST {
+            return Err(format!(
+                "{at}: a message at {}; expected times from the start of the flow, not since 1970",
+                row.0
+            ));
         }
         if rows.len() == MAX_LINES {
             return Err(format!("{at}: more than {MAX_LINES} lines"));
@@ -103,6 +112,12 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
 /// The places of time and size, the unit of the time, and the power of ten that makes nanoseconds of it.
 fn columns(reader: &mut Reader<'_>) -> Result<([usize; 2], &'static str, u32), String> {
     reader.settle(&COLUMNS, &[])?;
+    if let Some((line, unit)) = reader.size_unit_in_comment() {
+        let unit = quoted(unit);
+        return Err(format!(
+            "the comment in line {line} has {unit}; expected bytes, and no other unit of sizes"
+        ));
+    }
     let places = reader.columns(&COLUMNS)?;
     let times: Vec<(usize, &'static str, u32)> = places
         .iter()
@@ -209,7 +224,15 @@ mod tests {
             "units are not guessed"
         );
         assert!(error("time_ms,time_s,size_bytes\n1,1,2").starts_with("1: found "));
+        assert!(
+            error("time_s,size_bytes\n1700000000.0,100\n")
+                .contains("2: a message at 1700000000 s; expected times from")
+        );
         assert!(error("Time (Ms),size_bytes\n1,2").starts_with("1: found "));
+        assert!(
+            error("# sizes in kB\ntime_s,size_bytes\n0,100\n")
+                .starts_with("2: the comment in line 1 has \"kB\"; expected bytes")
+        );
         assert!(
             error("# time_ms and size_bytes\n1,2")
                 .starts_with("2: the comment in line 1 has \"time_ms\", but")

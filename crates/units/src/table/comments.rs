@@ -1,7 +1,8 @@
 //! What comments say about the columns of a file of numbers alone: their names, as numpy and gnuplot write them, or a unit.
 
 use super::cells::{Separator, unquoted};
-use super::heading::{self, Measure, plain};
+use super::heading::plain;
+use super::unit::{Found, Measure, Words, is_prose};
 use super::{names_of, quoted};
 
 /// A comment, without its signs.
@@ -40,63 +41,133 @@ impl<'a> Comment<'a> {
         namings.filter(|names| names.len() == count && names.iter().all(is_name)).collect()
     }
 
-    /// A unit that it states, or a name with one, which contradicts these names of columns.
+    /// A unit that it states, or a name with one, which contradicts these names of columns; or a word for a unit that no
+    /// column has, which would be passed over.
     pub(super) fn contradicts(self, known: &[&str], unnamed: &[&str]) -> Option<String> {
-        let words = self.words();
+        let signs = |sign: char| sign.is_whitespace() || ",;|<>()[]{}:=\"".contains(sign);
         let is_other_name = |word: &&str| {
             let name = plain(unquoted(word));
-            name.contains('_') && known.contains(&name.as_str()) && !unnamed.contains(&name.as_str())
+            name.contains('_')
+                && known.contains(&name.as_str())
+                && unnamed.iter().all(|known| plain(known) != name)
         };
-        let assumed: Vec<_> =
-            unnamed.iter().filter_map(|name| heading::unit(name.rsplit('_').next()?)).collect();
-        let has_measure = |measure| match measure {
-            Measure::Share => unnamed.contains(&super::SHARE),
-            _ => assumed.iter().any(|(_, known)| *known == measure),
-        };
-        let stated: Vec<(usize, String, Measure)> = (0..words.len())
-            .filter(|at| !is_counted(&words, *at))
-            .filter_map(|at| heading::unit(words[at]).map(|(unit, measure)| (at, unit, measure)))
+        if let Some(name) = self.text.split(signs).find(is_other_name) {
+            return Some(quoted(name));
+        }
+        let assumed: Vec<String> = unnamed
+            .iter()
+            .filter_map(|name| Some(Words::of(name).last_unit(0)?.unit.usual))
+            .chain(unnamed.contains(&super::SHARE).then(|| "ratio".to_owned()))
             .collect();
-        // Letters that are words of English as well, or parts of them.
-        let is_word = |unit: &str| ["us", "s", "h", "min", "minutes", "hours", "percent"].contains(&unit);
-        let is_marked = |at: usize| {
-            let before = at.checked_sub(1).map_or(String::new(), |before| words[before].to_lowercase());
-            stated.len() > 1
-                || words.len() == 1
-                || ["in", "unit", "units", "are"].contains(&before.as_str())
-                || ["(", "[", "/", ",", ": ", "= ", "="]
-                    .iter()
-                    .any(|sign| self.text.contains(&format!("{sign}{}", words[at])))
+        if assumed.is_empty() {
+            return None;
+        }
+        let words = Words::of(self.text);
+        if unnamed.contains(&super::SHARE)
+            && let Some(range) = hundred(&words)
+        {
+            return Some(quoted(range));
+        }
+        // A bare column of shares beside named ones: prose about shares of something else is none of its unit.
+        let is_share = *unnamed == [super::SHARE];
+        let is_of_loss = || words.list.iter().any(|word| LOSSES.contains(&word.small().as_str()));
+        let is_other = |found: &&Found<'_>| {
+            let is_marked = match is_share {
+                true => {
+                    let is_after_colon = words.sign_before(found.at) == Some(':');
+                    let is_stated = is_of_loss() || (is_marked(&words, found) && !is_after_colon);
+                    found.unit.measure == Measure::Share && is_stated
+                }
+                false => !is_prose(found) || is_marked(&words, found),
+            };
+            let is_assumed = assumed.contains(&found.unit.usual);
+            let is_one = || is_assumed && words.list[found.at - 1].text == "1";
+            match words.is_counted(found) {
+                true => (is_scale(&words) && !is_one()) || is_step(&words, found),
+                false => is_marked && (!is_assumed || words.is_times(found)),
+            }
         };
-        let is_other_unit = |(at, unit, measure): &&(usize, String, Measure)| {
-            has_measure(*measure)
-                && assumed.iter().all(|(known, _)| known != unit)
-                && (!is_word(unit) || is_marked(*at))
-        };
-        let unit = stated.iter().find(is_other_unit).map(|(at, ..)| words[*at]);
-        words.iter().copied().find(is_other_name).or(unit).map(quoted)
+        words.units().iter().find(is_other).map(|found| quoted(found.text))
     }
 
     /// A unit of sizes that it states, unless that is bytes, or belongs to a quantity (12 kB).
     pub(super) fn size_unit(self) -> Option<&'a str> {
-        let words = self.words();
-        let is_unit = |word: &str| {
-            let is_word = word.len() < 2 || word == "bit" || word.to_lowercase().starts_with("byte");
-            !is_word && heading::SIZES.contains(&word)
+        let words = Words::of(self.text);
+        let is_unit = |found: &Found<'_>| {
+            let measured = matches!(found.unit.measure, Measure::Size | Measure::Rate | Measure::Other);
+            let is_stated = !is_prose(found) || is_marked(&words, found);
+            measured && found.unit.usual != "B" && is_stated && (!words.is_counted(found) || is_scale(&words))
         };
-        (0..words.len()).find(|at| is_unit(words[*at]) && !is_counted(&words, *at)).map(|at| words[at])
-    }
-
-    fn words(self) -> Vec<&'a str> {
-        self.text.split(|sign: char| !is_of_word(sign)).filter(|word| !word.is_empty()).collect()
+        words.units().into_iter().find(is_unit).map(|found| found.text)
     }
 }
 
-/// Whether a word is the unit of a quantity (20 ms), not of a column.
-fn is_counted(words: &[&str], at: usize) -> bool {
-    at > 0 && words[at - 1].ends_with(|sign: char| sign.is_ascii_digit())
+/// Words of losses.
+const LOSSES: [&str; 5] = ["loss", "losses", "lost", "verlust", "plr"];
+
+/// Words for what columns have.
+const QUANTITIES: [&str; 22] = [
+    "time",
+    "times",
+    "t",
+    "ts",
+    "timestamp",
+    "timestamps",
+    "rate",
+    "rates",
+    "r",
+    "bw",
+    "bandwidth",
+    "throughput",
+    "bitrate",
+    "delay",
+    "delays",
+    "jitter",
+    "loss",
+    "value",
+    "values",
+    "size",
+    "sizes",
+    "and",
+];
+
+/// Whether a unit stands where units do: alone, in brackets, behind a sign, or behind a word like "in".
+fn is_marked(words: &Words<'_>, found: &Found<'_>) -> bool {
+    let before = found.at.checked_sub(1).map(|at| words.list[at].small()).unwrap_or_default();
+    let is_quantity = |word: &str| QUANTITIES.contains(&word);
+    words.sign_before(found.at).is_some_and(|sign| "([{<,/:=_|;-.".contains(sign))
+        || ["in", "unit", "units", "are", "is", "as"].contains(&before.as_str())
+        || is_quantity(&before)
+        || {
+            let units = words.units();
+            let is_of_unit = |at: usize| units.iter().any(|unit| (unit.at..unit.end).contains(&at));
+            (0..words.list.len()).all(|at| is_of_unit(at) || is_quantity(&words.list[at].small()))
+        }
 }
 
-fn is_of_word(sign: char) -> bool {
-    sign.is_alphanumeric() || ['_', '/', '%', '‰', '.', '\'', '-'].contains(&sign)
+/// Whether a comment is about what one step of a number is: "unit: 100 ms".
+fn is_scale(words: &Words<'_>) -> bool {
+    const SCALES: [&str; 10] =
+        ["unit", "units", "tick", "ticks", "resolution", "step", "steps", "scale", "dt", "granularity"];
+    words.list.iter().any(|word| SCALES.contains(&word.small().as_str()))
+}
+
+/// Whether a number before a unit belongs to it, and not to a quantity: `t(0.1 s)`, `time/10 ms`, `1/10 s`.
+fn is_step(words: &Words<'_>, found: &Found<'_>) -> bool {
+    let numbers = words.list[..found.at].iter().rev().take_while(|word| word.is_number()).count();
+    let first = found.at - numbers;
+    let is_fraction =
+        numbers > 1 && words.text[words.list[first].from..words.list[found.at].from].contains('/');
+    let is_of_column = words.sign_before(first).is_some_and(|sign| "([{/".contains(sign))
+        && first > 0
+        && QUANTITIES.contains(&words.list[first - 1].small().as_str());
+    is_fraction || (numbers > 0 && is_of_column)
+}
+
+/// A range up to a hundred: "0..100", "0 to 100".
+fn hundred<'a>(words: &Words<'a>) -> Option<&'a str> {
+    let is = |at: usize, text: &str| words.list.get(at).is_some_and(|word| word.text == text);
+    let end = |at: usize| if is(at + 1, "to") { at + 2 } else { at + 1 };
+    let at = (0..words.list.len()).find(|at| is(*at, "0") && is(end(*at), "100"))?;
+    Some(words.between(at, end(at) + 1))
 }

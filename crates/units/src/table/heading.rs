@@ -1,150 +1,143 @@
 //! The names of columns: their words, and the units in them.
 
+use super::unit::{Measure, Words, is_prose};
+use crate::Size;
+
 /// The words of the name of a column in small letters, joined by `_`, with the usual spelling of a unit at the end:
-/// `Time (ms)` and `time in msec` are `time_ms`, `Rate [Mbit/s]` is `rate_mbps`. What makes another unit stays another
-/// name: percent (`%`, `‰`), bytes a second (`MBps`) beside bits (`Mbps`), a sign before the name, and capitals that leave
-/// it open which unit is meant (`Time (Ms)`, `Rate (MBPS)`), unless all of the name is in capitals.
+/// `Time (ms)`, `timeMs` and `time in msec` are `time_ms`, `Rate [Mbit/s]` is `rate_mbps`. What makes another unit stays
+/// another name: percent (`%`, `‰`), bytes a second (`MBps`) beside bits (`Mbps`), a sign before the name, capitals that leave
+/// it open which unit is meant (`Time (Ms)`, `Rate (MBPS)`) unless all of the name is in capitals, and the traces of a unit that a
+/// program could not write (`Loss (%)` is `Loss....` in R, and here `loss_`).
 pub fn plain(name: &str) -> String {
-    let mut text = name.trim().replace('%', " percent ").replace('‰', " permille ").replace(['µ', 'μ'], "u");
-    for (spelling, usual) in RATES {
-        if text.contains(spelling) {
-            text = text.replace(spelling, usual);
-        }
-    }
-    let has_small = name.contains(char::is_lowercase);
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<&str> =
-        words.enumerate().filter(|(at, word)| *at == 0 || *word != "in").map(|(_, word)| word).collect();
-    let minus = text.starts_with('-').then(|| "minus".to_owned());
-    let last = words.len().saturating_sub(1);
-    let plain = words.iter().enumerate().map(|(at, word)| match word.to_lowercase() {
-        small if at < last || at == 0 => small,
-        small if has_small && ((small == "ms" && *word != "ms") || word.ends_with("BPS")) => {
-            (*word).to_owned()
-        }
-        _ if *word == "B" => "bytes".to_owned(),
-        small => {
-            UNITS.iter().find(|(long, _)| *long == small).map_or(small, |(_, usual)| (*usual).to_owned())
-        }
+    let text = name.trim();
+    let words = Words::of(text);
+    let unit = words.last_unit(1);
+    let names = &words.list[..unit.as_ref().map_or(words.list.len(), |unit| unit.at)];
+    let small = names.iter().map(super::unit::Word::small).enumerate();
+    let small = small.filter(|(at, word)| *at == 0 || word != "in").map(|(_, word)| word);
+    let sign = match text.chars().next().filter(|_| !words.list.is_empty()) {
+        Some('-' | '\u{2212}') => Some("minus".to_owned()),
+        // A number of something, and a range.
+        Some('#') => Some("number".to_owned()),
+        Some('±') => Some("spread".to_owned()),
+        _ => None,
+    };
+    let lost = unit.is_none() && !words.list.is_empty() && text.ends_with(['.', '_', '#', '/', '*']);
+    let unit = unit.map(|found| match found.unit.measure {
+        Measure::Size if found.unit.usual == "B" => "bytes".to_owned(),
+        Measure::Size | Measure::Other => found.text.to_lowercase(),
+        _ if name.contains(char::is_lowercase) => found.unit.usual,
+        _ => found.unit.usual.to_lowercase(),
     });
-    minus.into_iter().chain(plain).collect::<Vec<_>>().join("_")
-}
-
-/// Spellings of rates, and what is read instead.
-const RATES: [(&str, &str); 12] = [
-    ("Bytes/s", "bytes_ps"),
-    ("bytes/s", "bytes_ps"),
-    ("Byte/s", "bytes_ps"),
-    ("byte/s", "bytes_ps"),
-    ("B/s", "bytes_ps"),
-    ("Bps", "bytes_ps"),
-    ("bits/s", "bps"),
-    ("bit/s", "bps"),
-    ("b/s", "bps"),
-    ("bytes_psec", "bytes_ps"),
-    ("bpsec", "bps"),
-    ("bits_ps", "bps"),
-];
-
-/// Other spellings of units.
-const UNITS: [(&str, &str); 22] = [
-    ("sec", "s"),
-    ("secs", "s"),
-    ("second", "s"),
-    ("seconds", "s"),
-    ("msec", "ms"),
-    ("msecs", "ms"),
-    ("millis", "ms"),
-    ("millisecond", "ms"),
-    ("milliseconds", "ms"),
-    ("usec", "us"),
-    ("usecs", "us"),
-    ("micros", "us"),
-    ("microsecond", "us"),
-    ("microseconds", "us"),
-    ("nsec", "ns"),
-    ("nsecs", "ns"),
-    ("nanos", "ns"),
-    ("nanosecond", "ns"),
-    ("nanoseconds", "ns"),
-    ("pct", "percent"),
-    ("byte", "bytes"),
-    ("octets", "bytes"),
-];
-
-/// What a unit measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measure {
-    Time,
-    Rate,
-    Share,
-}
-
-/// The units that columns of times, rates and shares may have, in the spelling of [`plain`].
-const MEASURES: [(&str, Measure); 25] = [
-    ("s", Measure::Time),
-    ("ms", Measure::Time),
-    ("us", Measure::Time),
-    ("ns", Measure::Time),
-    ("min", Measure::Time),
-    ("minutes", Measure::Time),
-    ("hours", Measure::Time),
-    ("h", Measure::Time),
-    ("Ms", Measure::Time),
-    ("MS", Measure::Time),
-    ("bps", Measure::Rate),
-    ("kbps", Measure::Rate),
-    ("mbps", Measure::Rate),
-    ("gbps", Measure::Rate),
-    ("tbps", Measure::Rate),
-    ("kibps", Measure::Rate),
-    ("mibps", Measure::Rate),
-    ("BPS", Measure::Rate),
-    ("KBPS", Measure::Rate),
-    ("MBPS", Measure::Rate),
-    ("GBPS", Measure::Rate),
-    ("ps", Measure::Rate),
-    ("percent", Measure::Share),
-    ("permille", Measure::Share),
-    ("ppm", Measure::Share),
-];
-
-/// The unit that a word is, in the spelling of [`plain`], and what it measures.
-pub(super) fn unit(word: &str) -> Option<(String, Measure)> {
-    let plain = plain(&format!("x {word}"));
-    let unit = plain.strip_prefix("x_")?;
-    // Bytes a second are two words.
-    let last = unit.rsplit('_').next().filter(|last| *last == "ps").unwrap_or(unit);
-    MEASURES.iter().find(|(known, _)| *known == last).map(|(_, measure)| (unit.to_owned(), *measure))
+    let end = unit.or_else(|| lost.then(String::new));
+    sign.into_iter().chain(small).chain(end).collect::<Vec<_>>().join("_")
 }
 
 /// Whether the name of a column is this word with another unit behind it than the ones that are read: `delay_min`.
 pub fn is_other_unit(name: &str, quantity: &str) -> bool {
     let plain = plain(name);
-    let behind = plain.strip_prefix(quantity).and_then(|rest| rest.strip_prefix('_'));
-    behind.is_some_and(|behind| unit(behind).is_some() || behind.ends_with("bytes_ps"))
+    let Some(behind) = plain.strip_prefix(quantity).and_then(|rest| rest.strip_prefix('_')) else {
+        return false;
+    };
+    let words = Words::of(behind);
+    let is_number = |word: &super::unit::Word<'_>| word.text.starts_with(char::is_numeric);
+    let number = words.list.iter().take_while(|word| is_number(word)).count();
+    // Something in brackets, the sign of a unit that was lost, or a unit, also of several (10 us), or times a factor.
+    let is_bracketed =
+        name.get(quantity.len()..).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']));
+    let is_factored =
+        |end: usize| words.list[end..].iter().all(|word| is_number(word) || word.small() == "x");
+    is_bracketed
+        || words.list.is_empty()
+        || words
+            .unit_at(number)
+            .is_some_and(|unit| is_factored(unit.end) && unit.unit.measure != Measure::Size)
 }
 
-/// Units of sizes, and of rates that somebody may take for sizes.
-pub(super) const SIZES: [&str; 34] = [
-    "B", "bytes", "Bytes", "byte", "Byte", "kB", "KB", "KiB", "kiB", "MB", "MiB", "GB", "GiB", "b", "bit",
-    "bits", "kb", "Kb", "kbit", "kbits", "Kbit", "mb", "Mb", "Mbit", "Mbits", "Gb", "Gbit", "kbps", "Mbps",
-    "kbit/s", "Mbit/s", "kB/s", "MB/s", "KBytes",
-];
-
-/// The unit of a size that the name of a column ends with: in brackets (`low (kB)`), or behind a blank or `_` (`low_kB`).
-/// Where a number is before it (`300 kbps`), it belongs to the name. A unit of one letter stands in brackets.
+/// The unit of a size, or of a rate that somebody may take for one, in the name of a column: in brackets (`low (kB)`) or
+/// among its words (`low_kB`, `kB_low`, `lowKB`). Where a number is before it (`300 kbps`), it belongs to the name, but in
+/// brackets (`low (10 B)`) to the unit. A unit of one letter stands in brackets.
 pub fn size_unit(name: &str) -> Option<&str> {
-    let name = name.trim();
-    let (before, unit) = match name.strip_suffix([')', ']']) {
-        Some(inside) => inside.split_at(inside.rfind(['(', '['])?),
-        None => name.split_at(name.rfind(['_', ' ', '-'])?),
+    let words = Words::of(name);
+    words.units().into_iter().find_map(|found| {
+        let (is_inside, is_counted) = (words.is_in_brackets(found.at), words.is_counted(&found));
+        let is_all = found.at == 0 && found.end == words.list.len();
+        if !matches!(found.unit.measure, Measure::Size | Measure::Rate) {
+            return None;
+        }
+        match is_inside {
+            true if is_counted => Some(words.between(found.at - 1, found.end)),
+            true => Some(found.text),
+            false => (found.text.len() > 1 && !is_counted && !is_all).then_some(found.text),
+        }
+    })
+}
+
+/// The usual spelling of a unit of bytes, as [`Size`] reads it; `None` for bits, rates, and those that can be two (`KB`).
+pub fn usual_size(unit: &str) -> Option<&'static str> {
+    let words = Words::of(unit);
+    let found = words.unit_at(0).filter(|found| found.end == words.list.len())?;
+    let known = ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"];
+    known.into_iter().find(|usual| *usual == found.unit.usual)
+}
+
+/// Whether a text is a unit and nothing else, in any of its spellings.
+pub fn is_unit(text: &str) -> bool {
+    let words = Words::of(text);
+    words.unit_at(0).is_some_and(|found| found.text == text)
+}
+
+/// The bytes of a unit of sizes.
+pub fn bytes_of(unit: &str) -> Option<u64> {
+    format!("1 {}", usual_size(unit)?).parse::<Size>().ok().map(Size::as_bytes)
+}
+
+/// How a column says that it has a ratio in dB, such as an SINR: by one of these words at the end of one of its own.
+///
+/// `None` if it has none of the words. Otherwise whether its values are in dB, as far as the name tells: other units, numbers
+/// before a unit (`0.1 dB`), factors (`*10`) and words that make another value of it (`delta`) are not.
+pub fn is_in_db(name: &str, quantities: &[&str]) -> Option<bool> {
+    const OTHERS: [&str; 18] = [
+        "delta",
+        "diff",
+        "std",
+        "stddev",
+        "sd",
+        "var",
+        "variance",
+        "error",
+        "raw",
+        "count",
+        "lin",
+        "threshold",
+        "index",
+        "change",
+        "margin",
+        "required",
+        "target",
+        "gain",
+    ];
+    let words = Words::of(name);
+    let is_named = |word: &super::unit::Word<'_>| {
+        let small = word.small();
+        quantities.iter().any(|quantity| small.ends_with(quantity))
     };
-    let is_alone = name.ends_with([')', ']']) || unit.len() > 2;
-    let unit = unit[1..].trim();
-    let is_label =
-        before.trim_end().ends_with(|sign: char| sign.is_ascii_digit()) && !name.ends_with([')', ']']);
-    (is_alone && !is_label && SIZES.contains(&unit)).then_some(unit)
+    if !words.list.iter().any(is_named) {
+        return None;
+    }
+    let other = |found: &super::unit::Found<'_>| {
+        let is_number_behind = words.list.get(found.end).is_some_and(super::unit::Word::is_number);
+        let is_scaled = words.is_times(found)
+            || (words.is_in_brackets(found.at) && (words.is_counted(found) || is_number_behind));
+        is_scaled
+            || (found.unit.usual != "db" && !is_prose(found))
+            || found.unit.usual == "linear"
+            || found.unit.usual == "ratio"
+    };
+    let is_other = words.units().iter().any(other)
+        || name.contains(['*', '×', '^', '%'])
+        || words.list.iter().any(|word| OTHERS.contains(&word.small().as_str()));
+    Some(!is_other)
 }
 
 #[cfg(test)]
@@ -200,6 +193,29 @@ mod tests {
         assert!(is_other_unit("Loss (‰)", "loss") && is_other_unit("Delay (min)", "delay"));
         assert!(is_other_unit("Rate (MB/s)", "rate") && is_other_unit("Time (Ms)", "time"));
         assert!(!is_other_unit("loss_count", "loss") && !is_other_unit("loss", "loss"));
+        // R and MATLAB cannot write the sign of percent.
+        for lost in ["Loss....", "Loss___", "Loss (ratio)", "Loss (per mille)", "Loss [1]", "loss (°/₀)"] {
+            assert!(is_other_unit(lost, "loss"), "{lost}");
+        }
+        for sign in ["loss#", "loss /", "loss*"] {
+            assert!(is_other_unit(sign, "loss"), "{sign}");
+        }
+        for other in ["#loss", "±loss", "-loss", "\u{2212}loss"] {
+            assert!(plain(other) != "loss", "{other}");
+        }
+        for unit in ["ms", "kbit/s", "Milliseconds", "milli seconds", "%", "packets"] {
+            assert!(is_unit(unit) && !is_unit(&format!("{unit} x")), "{unit}");
+        }
+        for factor in ["delay_10_us", "delay_ms*2", "delay_ms²", "delay (RTT) ms"] {
+            assert!(is_other_unit(factor, "delay"), "{factor}");
+        }
+        for unit in ["KB", "kbit", "Kbits", "MB/s", "10 B", "kbps"] {
+            assert_eq!(usual_size(unit), None, "{unit}");
+        }
+        assert_eq!(
+            (usual_size("Kilobytes"), bytes_of("ko"), bytes_of("bytes")),
+            (Some("kB"), Some(1000), Some(1))
+        );
     }
 
     #[test]
@@ -210,6 +226,15 @@ mod tests {
             ("low_kB", Some("kB")),
             ("720p (Mbit)", Some("Mbit")),
             ("low kbit", Some("kbit")),
+            ("kB_low", Some("kB")),
+            ("lowKB", Some("KB")),
+            ("low/kB", Some("kB")),
+            ("size_in_kB_low", Some("kB")),
+            ("low..kB.", Some("kB")),
+            ("low [ko]", Some("ko")),
+            ("240p (kilobits)", Some("kilobits")),
+            ("240p_kbps", Some("kbps")),
+            ("low (10 B)", Some("10 B")),
             ("300 kbps", None),
             ("300kbps", None),
             ("low_b", None),

@@ -9,10 +9,11 @@ mod cells;
 mod comments;
 mod heading;
 mod number;
+mod unit;
 
 use cells::{Cells, Lines, Separator, unquoted};
 pub use comments::unit_in_comment;
-pub use heading::{is_other_unit, plain, size_unit};
+pub use heading::{bytes_of, is_in_db, is_other_unit, is_unit, plain, size_unit, usual_size};
 use number::Sign;
 
 /// The text without the byte order mark that some programs write before it.
@@ -60,6 +61,12 @@ pub struct Reader<'a> {
     /// The number of columns of the first line.
     count: usize,
     sign: Sign,
+    /// Whether the names are those that the caller assumed.
+    is_assumed: bool,
+    /// Whether tabs and blanks may align the columns: the first line below the names has numbers alone.
+    may_align: bool,
+    /// The places of the columns that are read; all of them if there are none.
+    kept: Vec<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -75,6 +82,9 @@ impl<'a> Reader<'a> {
             names: Vec::new(),
             count: 0,
             sign: Sign::default(),
+            is_assumed: false,
+            may_align: true,
+            kept: Vec::new(),
         };
         let mut given = None;
         while let Some(line) = reader.line(given) {
@@ -93,9 +103,19 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, first: Line<'a>, given: Option<Separator>) {
         self.first = first;
         self.separator = given.unwrap_or_else(|| Separator::of(first.text));
+        if given.is_none()
+            && !Cells::new(first.text, self.separator).all(|cell| self.is_number(unquoted(cell)))
+        {
+            self.separator = self.separator_of_names(first.text);
+        }
         let mut cells = Vec::new();
         self.split(first, &mut cells);
-        if cells[0].is_empty() && cells.len() > 1 && cells[1..].iter().all(|cell| self.is_number(cell)) {
+        let is_tab = self.separator == Separator::Sign('\t');
+        if is_tab
+            && cells[0].is_empty()
+            && cells.len() > 1
+            && cells[1..].iter().all(|cell| self.is_number(cell))
+        {
             // Numbers behind a tab.
             cells.remove(0);
         }
@@ -106,6 +126,23 @@ impl<'a> Reader<'a> {
             self.count = cells.len();
             self.again = Some(first);
         }
+    }
+
+    /// What separates the names in a header, of which one may have another separator in it: `time_s,rate_mbps,cell;band`. The
+    /// sign with most cells, if the line below has as many.
+    fn separator_of_names(&self, header: &str) -> Separator {
+        let count = |line: &str, separator| Cells::new(line, separator).count();
+        let signs = [';', ',', '\t'].map(Separator::Sign).into_iter().map(|one| (one, count(header, one)));
+        let below = |one| self.clone().line(Some(one)).map_or("", |below| below.whole);
+        let has_comma = |cell: &str| cell.contains(',') && self.is_number(unquoted(cell));
+        if Cells::new(below(self.separator), self.separator).any(has_comma) {
+            // Decimal commas separate no cells.
+            return self.separator;
+        }
+        let mut fitting = signs.filter(|(one, cells)| *cells > 1 && count(below(*one), *one) == *cells);
+        let first = fitting.next();
+        let most = fitting.fold(first, |most, one| most.filter(|most| most.1 >= one.1).or(Some(one)));
+        most.map_or(self.separator, |(one, _)| one)
     }
 
     /// Takes the names of the columns from a header.
@@ -128,6 +165,9 @@ impl<'a> Reader<'a> {
         while cells.len() > 1 && cells.last() == Some(&"") {
             cells.pop();
         }
+        self.may_align = below.is_none_or(|below| {
+            Cells::new(below.whole, Separator::Blanks).all(|cell| self.is_number(unquoted(cell)))
+        });
         self.count = cells.len();
         self.names = cells;
     }
@@ -207,12 +247,20 @@ impl<'a> Reader<'a> {
                 None => found = Some((comment.line, naming)),
             }
         }
+        let assumed = found.as_ref().map_or(unnamed, |(_, names)| names.as_slice());
+        let told = comments::of(self.text)
+            .filter(|_| !known.is_empty())
+            .find_map(|comment| Some((comment.line, comment.contradicts(known, assumed)?)));
+        if let (Some((line, told)), Some((naming, _))) = (&told, &found) {
+            return Err(format!(
+                "the comment in line {line} has {told}, which the names of the columns in line {naming} do not say; expected a first \
+                 line with their names and units"
+            ));
+        }
         if let Some((_, names)) = found {
             self.names = names;
             return Ok(());
         }
-        let told = comments::of(self.text)
-            .find_map(|comment| Some((comment.line, comment.contradicts(known, unnamed)?)));
         if let Some((line, told)) = told {
             let example =
                 if unnamed.is_empty() { String::new() } else { format!(", like {}", unnamed.join(",")) };
@@ -221,10 +269,41 @@ impl<'a> Reader<'a> {
                  names and units{example}"
             ));
         }
+        if self.are_numbered() {
+            return Err(format!(
+                "found {}, as pandas numbers columns without names; expected their names and units instead",
+                self.first.quoted()
+            ));
+        }
+        self.is_assumed = !unnamed.is_empty();
         if self.count == unnamed.len() {
             self.names = unnamed.to_vec();
         }
         Ok(())
+    }
+
+    /// Whether the first line has the numbers of the columns from zero on, and is none of the data: the next one begins at
+    /// zero again.
+    fn are_numbered(&self) -> bool {
+        let mut reader = self.clone();
+        let (mut cells, mut below) = (Vec::new(), Vec::new());
+        let is_header = |cells: &[&str]| cells.iter().enumerate().all(|(at, cell)| *cell == at.to_string());
+        let is_csv = self.separator == Separator::Sign(',');
+        if !is_csv || reader.next(&mut cells).is_none() || cells.len() < 2 || !is_header(&cells) {
+            return false;
+        }
+        reader.next(&mut below).is_some() && below[0].parse::<f64>().is_ok_and(|first| first == 0.0)
+    }
+
+    /// That nothing in the file states the names and units of its columns, and which are assumed, as a note.
+    pub fn assumed(&self, as_what: &str) -> Option<String> {
+        self.is_assumed.then(|| format!("the columns have no names: read as {as_what}"))
+    }
+
+    /// Takes no other columns into account than those at these places, such as for the decimal sign of the file.
+    pub fn keep(&mut self, places: impl Iterator<Item = usize>) {
+        self.kept = places.collect();
+        self.sign = Sign::default();
     }
 
     /// Checks that no comment gives a column without a unit, `loss`, another one.
@@ -325,7 +404,7 @@ impl<'a> Reader<'a> {
                 words.iter().all(|word| self.is_number(word))
                     && !cells.iter().any(|cell| number::is_grouped(cell))
             };
-            if words.len() == self.count && (is_miscounted || are_numbers()) {
+            if words.len() == self.count && self.may_align && (is_miscounted || are_numbers()) {
                 *cells = words;
             }
         }
@@ -416,6 +495,22 @@ mod tests {
         );
         assert_eq!(read("\"the size\"\n12 kB\n", &["the_size"]).1, [["12 kB"]]);
         assert_eq!(read("size\n12 kB\n\"5\"\n", &["size"]).1, [["12 kB"], ["5"]], "one column");
+    }
+
+    /// A sign that separates in one program is a part of a name in another.
+    #[test]
+    fn a_name_may_have_another_separator_in_it() {
+        for text in [
+            "time_ms,rate,cell;band\n0,10,1;7\n",
+            "time_ms;rate;cell, band\n0;10;1, 7\n",
+            "time_ms\trate\tcell;band, x\n0\t10\t1;7\n",
+            "cell;band,time_ms,rate\n1,0,10\n",
+        ] {
+            let (places, rows) = read(text, &["time_ms", "rate"]);
+            let values: Vec<&str> = places.iter().map(|place| rows[0][place.unwrap()]).collect();
+            assert_eq!(values, ["0", "10"], "{text}");
+        }
+        assert_eq!(read("t, s;rate, b\n0,5;1,5\n", &["rate_b"]).1, [["0,5", "1,5"]], "decimal commas");
     }
 
     #[test]

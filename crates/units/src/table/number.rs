@@ -128,11 +128,15 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.sign.proved {
             return known;
         }
-        let (signs, separator) = (self.signs(), self.separator);
+        let (signs, separator, kept) = (self.signs(), self.separator, &self.kept);
+        let is_kept = |at: usize| kept.is_empty() || kept.contains(&at);
         let mut lines = Lines::new(self.text);
         let proof = std::iter::from_fn(|| lines.next(Some(separator)))
             .filter(|(_, line)| !line.trim_start().starts_with('#') && line.contains(signs))
-            .find_map(|(_, line)| Cells::new(line, separator).find_map(|cell| proof(unquoted(cell), signs)));
+            .find_map(|(_, line)| {
+                let mut cells = Cells::new(line, separator).enumerate().filter(|(at, _)| is_kept(*at));
+                cells.find_map(|(_, cell)| proof(unquoted(cell), signs))
+            });
         *self.sign.proved.insert(proof)
     }
 

@@ -2,7 +2,7 @@
 
 use super::file::{self, TextError, quoted};
 use super::{MAX_REPRESENTATIONS, MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_SIZES};
-use units::table::{Reader, plain, size_unit};
+use units::table::{Reader, bytes_of, plain, size_unit};
 use units::{Duration, Rate, Size};
 
 /// What such a file says.
@@ -23,6 +23,10 @@ pub(super) struct Column {
     place: usize,
     /// The bytes of its unit.
     unit: u64,
+    /// Whether its name has a unit.
+    has_unit: bool,
+    /// Whether its name tells that it has sizes.
+    is_named: bool,
     pub(super) sizes: Vec<u64>,
 }
 
@@ -62,7 +66,7 @@ impl Clock {
             if (found - expected).max(expected - found) > Duration::from_millis(1) {
                 let (name, what) = (quoted(&self.name), if self.is_duration { "lasts" } else { "starts at" });
                 let problem = format!(
-                    "the segment {what} {found} in column {name}, and {expected} by the option \"segment\"; expected the same"
+                    "the segment {what} {found} in column {name}, and {expected} by the option segment; expected the same"
                 );
                 return Err(TextError::line(*line, problem));
             }
@@ -73,7 +77,7 @@ impl Clock {
 }
 
 /// Words of columns that are not sizes: they count the segments, or say something else of them.
-const OTHERS: [&str; 40] = [
+const OTHERS: [&str; 59] = [
     "segment",
     "segments",
     "seg",
@@ -105,16 +109,65 @@ const OTHERS: [&str; 40] = [
     "mean",
     "quality",
     "level",
-    "psnr",
-    "ssim",
-    "vmaf",
     "fps",
     "width",
     "height",
     "resolution",
     "throughput",
     "buffer",
+    "representation",
+    "rep",
+    "rendition",
+    "variant",
+    "track",
+    "end",
+    "ends",
+    "stop",
+    "until",
+    "scene",
+    "scenes",
+    "keyframe",
+    "keyframes",
+    "si",
+    "ti",
+    "complexity",
+    "url",
+    "name",
+    "file",
+    "codec",
+    "type",
+    "buffering",
 ];
+/// Words that make something else than a size of whatever is in a column.
+const MEASURES: [&str; 15] = [
+    "psnr",
+    "ssim",
+    "vmaf",
+    "qp",
+    "crf",
+    "mos",
+    "total",
+    "sum",
+    "cumulative",
+    "overall",
+    "delay",
+    "latency",
+    "qoe",
+    "psnrs",
+    "score",
+];
+/// Words of columns that tell which representation a line is about.
+const REPRESENTATIONS: [&str; 9] =
+    ["representation", "rep", "rendition", "variant", "quality", "level", "track", "bitrate", "resolution"];
+/// Words of columns of sizes.
+const SIZES: [&str; 6] = ["size", "sizes", "bytes", "bits", "byte", "filesize"];
+/// Names that people give to the representations of a ladder, beside numbers and [`REPRESENTATIONS`].
+const LADDER: [&str; 30] = [
+    "low", "lowest", "lower", "lo", "medium", "med", "mid", "middle", "high", "highest", "higher", "hi",
+    "best", "worst", "ld", "sd", "hd", "fhd", "qhd", "uhd", "mobile", "base", "top", "main", "very", "ultra",
+    "full", "extra", "v", "q",
+];
+
 /// Words of columns that say when segments start.
 const STARTS: [&str; 8] = ["time", "start", "starts", "t", "pts", "timestamp", "begin", "at"];
 /// Words of columns that say how long segments last.
@@ -143,6 +196,9 @@ fn role(name: &str, place: usize) -> Result<Role, String> {
         words.pop();
     }
     let are_known = words.iter().all(|word| word.is_empty() || OTHERS.contains(word) || is_time(word));
+    if words.iter().any(|word| MEASURES.contains(word)) {
+        return Ok(Role::Skipped);
+    }
     if are_known {
         let clock = |power| Clock {
             name: name.to_owned(),
@@ -159,18 +215,41 @@ fn role(name: &str, place: usize) -> Result<Role, String> {
         return Err(format!("column {name}; expected the name of a representation, with a letter in it"));
     }
     let alone = format!("x ({name})");
-    let unit = size_unit(name).or_else(|| size_unit(&alone).filter(|unit| unit.len() > 1));
-    let bytes = unit.map_or(Some(1), |unit| {
-        let unit = if unit.to_lowercase().starts_with("byte") { "B" } else { unit };
-        format!("1 {unit}").parse::<Size>().ok().map(Size::as_bytes)
+    let unit = size_unit(name).or_else(|| {
+        size_unit(&alone)
+            .filter(|unit| unit.len() > 1 && *unit == name && unit.starts_with(char::is_alphabetic))
     });
-    let Some(bytes) = bytes else {
+    let Some(bytes) = unit.map_or(Some(1), bytes_of) else {
         let (name, unit) = (quoted(name), unit.unwrap_or_default());
         return Err(format!("column {name} is in {unit}; expected B, kB, KiB, MB or MiB"));
     };
+    if words.len() > 1 && words.iter().any(|word| ["bitrate", "bitrates", "bandwidth"].contains(word)) {
+        return Err(format!("column {} is of bitrates; expected the sizes of segments", quoted(name)));
+    }
     let own = unit.and_then(|unit| name.trim_end_matches([')', ']']).strip_suffix(unit));
-    let own = own.map(|own| own.trim_end_matches(['(', '[', '_', ' ', '-'])).filter(|own| !own.is_empty());
-    Ok(Role::Column(Column { name: own.unwrap_or(name).to_owned(), place, unit: bytes, sizes: Vec::new() }))
+    let own =
+        own.map(|own| own.trim_end_matches(['(', '[', '_', ' ', '-', '/'])).filter(|own| !own.is_empty());
+    let is_size = unit.is_some() || words.iter().any(|word| SIZES.contains(word));
+    Ok(Role::Column(Column {
+        name: own.unwrap_or(name).to_owned(),
+        place,
+        unit: bytes,
+        has_unit: unit.is_some(),
+        is_named: is_size || is_representation(&words),
+        sizes: Vec::new(),
+    }))
+}
+
+/// Whether words name a representation: by a number and a letter as of a resolution or a bitrate (`240p`, `300k`, `640x360`), or
+/// with names of a ladder and numbers alone (`low`, `quality_2`).
+fn is_representation(words: &[&str]) -> bool {
+    let is_number = |word: &str| word.starts_with(|sign: char| sign.is_ascii_digit());
+    let is_rung = |pair: &[&str]| {
+        is_number(pair[0])
+            && ["p", "i", "k", "m", "x", "kbps", "mbps", "bps", "kbit", "mbit", "kb", "mb"].contains(&pair[1])
+    };
+    words.windows(2).any(is_rung)
+        || words.iter().all(|word| is_number(word) || LADDER.contains(word) || REPRESENTATIONS.contains(word))
 }
 
 /// Reads a file: at least one column, and at least one segment.
@@ -185,9 +264,11 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
     if columns.len() + clocks.len() > 1 {
         leave_out_others(&mut columns, &reader);
     }
+    check_names(&columns, &reader).map_err(in_header)?;
     let kept: Vec<usize> =
         columns.iter().map(|column| column.place).chain(clocks.iter().map(|clock| clock.place)).collect();
     let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
+    reader.keep(kept.into_iter());
     let most = MAX_SEGMENTS.min(MAX_SIZES / columns.len());
     let (mut segments, mut cells) = (0, Vec::new());
     while let Some(line) = reader.next(&mut cells) {
@@ -215,7 +296,57 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
     if segments == 0 {
         return Err(TextError::whole("no segment; expected a line for each below the names of the columns"));
     }
+    check_alike(&columns).map_err(in_header)?;
     Ok(Sized { columns, clocks, skipped })
+}
+
+/// Checks that no column is taken for a representation beside others whose names say that they are, and that there is a
+/// column for each representation.
+fn check_names(columns: &[Column], reader: &Reader<'_>) -> Result<(), String> {
+    let other = columns.iter().find(|column| !column.is_named);
+    if let Some(other) = other.filter(|_| columns.iter().any(|column| column.is_named)) {
+        return Err(not_a_size(&other.name));
+    }
+    let [column] = columns else { return Ok(()) };
+    let words = |name: &str| plain(name).split('_').map(str::to_owned).collect::<Vec<_>>();
+    let is_size_alone = words(&column.name).iter().all(|word| {
+        SIZES.contains(&word.as_str()) || ["segment", "chunk", "length", "in"].contains(&word.as_str())
+    });
+    let is_representation =
+        |name: &&&str| words(name).iter().any(|word| REPRESENTATIONS.contains(&word.as_str()));
+    match reader.names().iter().find(is_representation).filter(|_| is_size_alone) {
+        Some(name) => Err(format!(
+            "column {} and one column of sizes: a line for each segment of each representation; expected a line for each segment, \
+             with a column for each representation, like low,high",
+            quoted(name)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Neighbours of a ladder have at most this ratio, many times that of any real one.
+const MOST_RATIO: f64 = 16.0;
+
+/// Checks that columns whose names tell nothing have sizes that are like each other.
+fn check_alike(columns: &[Column]) -> Result<(), String> {
+    if columns.iter().all(|column| column.is_named) {
+        return Ok(());
+    }
+    let sum = |column: &Column| column.sizes.iter().sum::<u64>() as f64;
+    let mut sorted: Vec<&Column> = columns.iter().collect();
+    sorted.sort_by(|one, other| sum(one).total_cmp(&sum(other)));
+    match sorted.windows(2).find(|pair| sum(pair[1]) > MOST_RATIO * sum(pair[0])) {
+        Some(pair) => Err(not_a_size(&pair[0].name)),
+        None => Ok(()),
+    }
+}
+
+fn not_a_size(name: &str) -> String {
+    format!(
+        "nothing tells that column {} has sizes of segments, and it is not like the others; expected names of representations, \
+         like \"240p\", \"low\" or \"size_1\", or no such column",
+        quoted(name)
+    )
 }
 
 /// The columns of a file by their names.
@@ -247,7 +378,7 @@ fn roles(reader: &mut Reader<'_>) -> Result<(Vec<Column>, Vec<Clock>), String> {
     if columns.is_empty() {
         return Err("no column of a representation; expected one at least".to_owned());
     }
-    let is_bare = |column: &Column| reader.names()[column.place].trim() == column.name && column.unit == 1;
+    let is_bare = |column: &Column| !column.has_unit;
     if let Some((line, unit)) = reader.size_unit_in_comment().filter(|_| columns.iter().any(is_bare)) {
         return Err(format!(
             "the comment in line {line} has {}; expected the unit behind the name of each column, like \"low (kB)\"",
@@ -377,7 +508,7 @@ mod tests {
     #[test]
     fn columns_of_times_must_be_those_of_the_segments() {
         let told = |head: &str, cells: [&str; 3]| {
-            let text = format!("{head},low\n{},4\n{},5\n{},4\n", cells[0], cells[1], cells[2]);
+            let text = format!("{head},low\n{},4000\n{},5000\n{},4000\n", cells[0], cells[1], cells[2]);
             built(&ROW, &[("file", &text), ("segment", "2 s")], 1).err().map(|(_, problem)| problem)
         };
         for (head, cells) in [
@@ -421,10 +552,24 @@ mod tests {
         assert_eq!(sizes("size (kB)\n10\n20.5\n"), [[10_000, 20_500]], "the only column");
         assert_eq!(sizes("size kB\n10\n20.5\n"), [[10_000, 20_500]]);
         assert_eq!(sizes("kB\n10\n"), [[10_000]]);
-        assert_eq!(sizes("low (KiB),b\n1,2000\n"), [[1_024], [2_000]]);
+        assert_eq!(sizes("low (KiB),b_size\n1,2000\n"), [[1_024], [2_000]]);
+        for head in [
+            "low (kilobytes)",
+            "low_kBytes",
+            "kB_low",
+            "low..kB.",
+            "low/kB",
+            "size_in_kB_low",
+            "low [ko]",
+            "sizekB low",
+        ] {
+            assert_eq!(sizes(&format!("{head},high (kB)\n10,20\n")), [[10_000], [20_000]], "{head}");
+        }
         assert_eq!(sizes("300kbps,750 kbps\n1000,2000\n"), [[1_000], [2_000]], "names of representations");
         let error = |text: &str| parse(text).unwrap_err().to_string();
-        for unit in ["kbit", "Mbps", "KB", "kb", "Mb", "bits", "kB/s"] {
+        for unit in [
+            "kbit", "Mbps", "KB", "kb", "Mb", "bits", "kB/s", "kilobits", "Kbits", "KBytes", "Kbytes", "10 B",
+        ] {
             let found = error(&format!("low ({unit}),high\n10,20\n"));
             assert!(
                 found.starts_with(&format!("line 1: column \"low ({unit})\" is in {unit}; expected B, kB")),
@@ -436,11 +581,90 @@ mod tests {
             found.starts_with("line 2: the comment in line 1 has \"kB\"; expected the unit behind"),
             "{found}"
         );
+        for head in [
+            "kbits_240p,kbits_360p",
+            "240p_kbps,360p_kbps",
+            "240p bitrate,360p bitrate",
+            "bitrate_240p,bitrate_360p",
+        ] {
+            let found = error(&format!("{head}\n800,1600\n"));
+            assert!(found.contains(" is in ") || found.contains("is of bitrates"), "{head}: {found}");
+        }
+        for comment in [
+            "sizes in kilobytes",
+            "thousands of bytes",
+            "all values: Kbytes",
+            "in KBytes.",
+            "sizes are in kilobits",
+            "Kb",
+        ] {
+            let found = error(&format!("# {comment}\nlow,high\n10,20\n"));
+            assert!(found.starts_with("line 2: the comment in line 1 has "), "{comment}: {found}");
+        }
         let found = error("# segment low\n# of me\n1 1000\n2 1100\n");
         assert!(
             found.starts_with("line 3: the columns have other names in the comment in line 1"),
             "{found}"
         );
+    }
+
+    /// Counts, scenes and qualities were the lowest representation, and lines of several representations one.
+    #[test]
+    fn columns_of_something_else_are_skipped_or_refused() {
+        for other in [
+            "end",
+            "end_time",
+            "scene",
+            "crf",
+            "keyframes",
+            "total",
+            "Total Size",
+            "SI",
+            "QP",
+            "240p_ssim",
+            "vmaf_low",
+            "bitrate",
+            "SSIM low",
+            "complexity",
+        ] {
+            let text = format!("{other},low,high\n7,40000,120000\n3,50000,150000\n9,30000,90000\n");
+            assert_eq!(sizes(&text), sizes(FILE), "{other}");
+        }
+        let error = |text: &str| parse(text).unwrap_err().to_string();
+        for head in [
+            "viewers,low,high",
+            "video_id,low,high",
+            "audio,low,high",
+            "x1,240p,360p",
+            "temperature,size_1,size_2",
+            "foo,300k,750k",
+            "foo,a,b",
+        ] {
+            let found = error(&format!("{head}\n7,40000,120000\n3,50000,150000\n9,30000,90000\n"));
+            assert!(found.starts_with("line 1: nothing tells that column "), "{head}: {found}");
+        }
+        for head in ["representation,segment,bytes", "quality,chunk,size", "Bitrate (kbps),segment,Size (kB)"]
+        {
+            let found = error(&format!("{head}\n1,1,86250\n1,2,90112\n2,1,258000\n2,2,301442\n"));
+            assert!(
+                found.contains("a line for each segment of each representation; expected"),
+                "{head}: {found}"
+            );
+        }
+        let found = error("representation,size\n240p,100000\n360p,200000\n");
+        assert!(found.contains("a line for each segment of each representation; expected"), "{found}");
+        for head in [
+            "240p,360p",
+            "300_kbps,750_kbps",
+            "300k,750k",
+            "640x360,1280x720",
+            "q0,q1",
+            "track_1,track_2",
+            "a,b",
+        ] {
+            let text = format!("{head}\n40000,120000\n50000,150000\n30000,90000\n");
+            assert_eq!(sizes(&text), sizes(FILE), "{head}");
+        }
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub(super) const ROW: Row<Source> = Row {
     build: Source { build, notes },
 };
 
+/// The least mean bitrate of a column of sizes. Sizes in another unit than bytes that nothing states are below it.
+const LEAST_RATE: Rate = Rate::from_bits_per_sec(5_000);
+
 /// Which columns are skipped.
 fn notes(arguments: &Arguments) -> Vec<String> {
     let file = arguments.file("file");
@@ -56,6 +59,13 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
         clock.check(&durations).map_err(|error| in_file(error.to_string()))?;
     }
     let whole = durations.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
+    if let Some(column) = columns.iter().find(|column| column.mean(whole) < LEAST_RATE) {
+        return Err(in_file(format!(
+            "column {} makes {}, less than any video; expected bytes, or another unit in the name of the column, like \"low (kB)\"",
+            units::table::quoted(&column.name),
+            column.mean(whole)
+        )));
+    }
     let bitrates = match declared(arguments, columns.len())? {
         Some(bitrates) => bitrates,
         None => columns.iter().map(|column| column.mean(whole)).collect(),
@@ -180,8 +190,8 @@ mod tests {
             ("a\n1e999\n", "line 2: \"a\" is \"1e999\""),
             ("a\n1000000000001\n", "line 2: \"a\" is"),
             ("a\n99999999999999999999\n", "line 2: \"a\" is"),
-            ("a,b\n2,1\n", "the mean of column 2 is not above that of column 1"),
-            ("a,b\n1,1\n", "the mean of column 2 is not above that of column 1"),
+            ("a,b\n20000,10000\n", "the mean of column 2 is not above that of column 1"),
+            ("a,b\n20000,20000\n", "the mean of column 2 is not above that of column 1"),
         ] {
             let (option, problem) = built(&ROW, &[("file", text)], 1).unwrap_err();
             assert!(option == "file" && problem.contains(told), "{text:?}: {problem}");

@@ -9,10 +9,11 @@ use crate::presentation::file::{self, TextError, quoted};
 use crate::presentation::{MAX_DURATION, MAX_SIZES, Track};
 use std::collections::BTreeMap;
 use units::Duration;
-use units::table::Reader;
+use units::table::{Reader, plain};
 
 /// The columns. That of the period may be missing if there is one, that of seconds if the MPD lists the segments.
 const COLUMNS: [&str; 5] = ["representation", "segment", "bytes", "period", "seconds"];
+const BYTES: usize = 2;
 const PERIOD: usize = 3;
 const SECONDS: usize = 4;
 
@@ -97,6 +98,21 @@ impl Columns {
         }
         let places = reader.columns(&COLUMNS)?;
         let needed = if periods > 1 { PERIOD + 1 } else { PERIOD };
+        if let Some((line, unit)) = reader.size_unit_in_comment() {
+            let unit = quoted(unit);
+            return Err(format!("the comment in line {line} has {unit}; expected bytes, and no other unit"));
+        }
+        // A column in another unit would be skipped, and what it says be missing.
+        for at in [BYTES, SECONDS].into_iter().filter(|at| places[*at].is_none()) {
+            let behind =
+                |name: &str| plain(name).strip_prefix(COLUMNS[at]).is_some_and(|end| end.starts_with('_'));
+            if let Some(name) = reader.names().iter().find(|name| behind(name)) {
+                let (name, column) = (quoted(name), COLUMNS[at]);
+                return Err(format!(
+                    "column {name} is not read; expected {column} alone, without another unit"
+                ));
+            }
+        }
         match places[..needed].iter().position(Option::is_none) {
             Some(PERIOD) => Err(format!("no column \"period\"; expected it for {periods} periods")),
             Some(missing) => {

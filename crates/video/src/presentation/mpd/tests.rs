@@ -601,6 +601,18 @@ fn lists_of_sizes_are_complete_and_fit() {
             "line 1: found \"1,2,3\"; expected the names of columns: representation, segment, bytes, period, seconds",
         ),
         ("bytes,bytes\n", "line 1: column \"bytes\" twice"),
+        (
+            "# bytes in thousands (kB)\nrepresentation,segment,bytes\n",
+            "line 2: the comment in line 1 has \"thousands\"; expected bytes",
+        ),
+        (
+            "representation,segment,bytes (kB)\n",
+            "line 1: column \"bytes (kB)\" is not read; expected bytes alone, without another unit",
+        ),
+        (
+            "representation,segment,bytes,seconds (ms)\n",
+            "line 1: column \"seconds (ms)\" is not read; expected seconds alone, without another unit",
+        ),
     ] {
         assert!(error(text).contains(told), "{text}: {}", error(text));
     }
