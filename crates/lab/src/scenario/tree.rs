@@ -186,7 +186,8 @@ fn item(
 
 /// Reads a number of TOML with a point or an exponent. One that is too large for 64 bits is a whole number that saturates.
 fn real(digits: &str) -> Node {
-    let number: f64 = digits.parse().expect("Rust reads each number with a point or an exponent that TOML allows");
+    let number: f64 =
+        digits.parse().expect("Rust reads each number with a point or an exponent that TOML allows");
     if number.is_infinite() && !digits.contains("inf") {
         return Node::Integer(if number < 0.0 { i128::MIN } else { i128::MAX });
     }
