@@ -134,7 +134,6 @@ fn among_their_own_kind_they_empty_the_queue_and_find_that_nobody_competes() {
             for loss in LOSSES {
                 let kind = Kind { competitive, loss, ..Kind::of(number, delta) };
                 let seen = company(kind);
-                println!("{kind:?}: {seen:?}");
                 let empties = seen.least < 1.0 && seen.mean <= 1.25 * number as f64 / delta;
                 let shares = seen.utilisation > 0.96 && seen.fairness > 0.98;
                 if !empties || !shares || seen.competing > 0.01 {
@@ -149,20 +148,23 @@ fn among_their_own_kind_they_empty_the_queue_and_find_that_nobody_competes() {
 /// Measured behaviour where the law does not hold, not desired behaviour: each sender takes the others for
 /// buffer-filling ones, or has forgotten the RTT without a queue. A row that starts to obey the law belongs into the
 /// test above, and out of the limits in docs/model/copa.md.
+fn breaks_the_law(kind: Kind, competing: f64) {
+    let seen = company(kind);
+    let law = 1.25 * kind.number as f64 / kind.delta;
+    assert!(seen.mean > law && seen.competing >= competing, "within the law now? {kind:?}: {seen:?}");
+}
+
+/// Their buffer is smaller than their range of 2.5/delta packets each, so they fill it themselves.
 #[test]
-fn limits_where_they_do_not_find_that_nobody_competes() {
-    for (kind, competing) in [
-        // Their buffer is smaller than their range of 2.5/delta packets each, so they fill it themselves.
-        (Kind { limit: 30.0, ..Kind::of(10, 0.5) }, 0.9),
-        (Kind { limit: 50.0, ..Kind::of(10, 0.5) }, 0.9),
-        // With four packets of the BDP each, the minimum RTT creeps up.
-        (Kind { loss: 0.01, ..Kind::of(20, 0.5) }, 0.0),
-    ] {
-        let seen = company(kind);
-        println!("{kind:?}: {seen:?}");
-        let law = 1.25 * kind.number as f64 / kind.delta;
-        assert!(seen.mean > law && seen.competing >= competing, "within the law now? {kind:?}: {seen:?}");
-    }
+fn limits_where_a_small_buffer_keeps_them_from_finding_that_nobody_competes() {
+    breaks_the_law(Kind { limit: 30.0, ..Kind::of(10, 0.5) }, 0.9);
+    breaks_the_law(Kind { limit: 50.0, ..Kind::of(10, 0.5) }, 0.9);
+}
+
+/// With four packets of the BDP each, the minimum RTT creeps up.
+#[test]
+fn limits_where_the_minimum_round_trip_creeps_up() {
+    breaks_the_law(Kind { loss: 0.01, ..Kind::of(20, 0.5) }, 0.0);
 }
 
 /// The mean queue of Copa flows in a buffer of 80 packets, from 30 to 60 seconds after NewReno has left.
@@ -183,9 +185,7 @@ fn left_by_a_filler(number: u64, loss: f64) -> f64 {
         sum += arrival.queue;
         count += 1.0;
     });
-    let mean = sum / count;
-    println!("{number} left by NewReno, loss {loss}: {mean}");
-    mean
+    sum / count
 }
 
 /// Section 2.2: they notice that nobody competes any more.
@@ -229,7 +229,6 @@ fn mean_share_beside(other: &str, limit: f64, loss: f64) -> f64 {
 fn beside_buffer_fillers_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0)] {
         let mean = mean_share_beside(other, limit, 0.0);
-        println!("beside {other} with {limit} packets of buffer: {mean:.3}");
         assert!((0.33..0.6).contains(&mean), "{mean} beside {other} with {limit} packets of buffer");
     }
 }
@@ -239,7 +238,6 @@ fn beside_buffer_fillers_it_takes_its_share() {
 fn beside_buffer_fillers_on_a_lossy_path_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0), ("cubic", 160.0)] {
         let mean = mean_share_beside(other, limit, 0.0001);
-        println!("beside {other} with {limit} packets of buffer: {mean:.3}");
         assert!((0.33..0.6).contains(&mean), "{mean} beside {other} with {limit} packets of buffer");
     }
 }

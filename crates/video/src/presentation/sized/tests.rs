@@ -1,3 +1,5 @@
+//! Columns that are sizes, times or neither, units, and limits.
+
 use super::super::sizes::ROW;
 use super::super::testing::{arguments, built};
 use super::*;
