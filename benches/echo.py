@@ -8,6 +8,10 @@ a request each millisecond; `first` is the same by a program that runs before al
 root), as the thread of the network does. Each round measures all, one after the other, on the same machine under the
 same load; the medians over the rounds are printed. Times are those of a program: from before its call of `sendto` to
 after that of `recv`.
+
+`asleep` is the machine alone: a program that runs before all others (`chrt -f 99`) and does nothing but sleep until the
+next millisecond, and how late it wakes up. An echo through gates waits for five such moments, two arrivals, two delays,
+and the program, so that 1 % of echoes meet one that is among the latest 0.2 %: that is the quantile of this row.
 """
 
 import json
@@ -81,6 +85,24 @@ print(json.dumps(taken))
 """
 
 
+ASLEEP = """
+import json, time
+start = time.clock_gettime(time.CLOCK_MONOTONIC)
+taken = []
+for number in range(1, 3001):
+    time.sleep(max(0, start + number / 1000 - time.clock_gettime(time.CLOCK_MONOTONIC)))
+    taken.append(1000 * (time.clock_gettime(time.CLOCK_MONOTONIC) - start) - number)
+print(json.dumps(taken))
+"""
+
+
+def asleep() -> list[float]:
+    """Return how late a program that only sleeps wakes up, in milliseconds."""
+    words = ["chrt", "-f", "99", sys.executable, "-c", ASLEEP]
+    told: list[float] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    return told
+
+
 def through_gates(kind: str) -> tuple[list[float], Mapping[str, Any]]:
     """Return the times of the echoes in milliseconds, and the lateness of the world."""
     every, count, by = KINDS[kind]
@@ -137,13 +159,19 @@ def main() -> None:
                 added = [value - delay for value in values]
                 row = (statistics.median(added), quantile(added, 0.99), late["p99_us"] / 1000)
                 rows.setdefault(f"{kind}, {name}", []).append(row)
+        late_ms = asleep()
+        row = (statistics.median(late_ms), quantile(late_ms, 0.998), 0.0)
+        rows.setdefault("asleep", []).append(row)
         print(f"round {number + 1} of {rounds}", file=sys.stderr)
     load = os.getloadavg()[0]
-    print(f"| load {load:.1f}, median of {rounds} rounds | added, median, ms | added, 99 %, ms | lateness, 99 %, ms |")
-    print("| --- | ---: | ---: | ---: |")
+    head = f"load {load:.1f}, median of {rounds} rounds"
+    print(f"| {head} | added, median, ms | added, 99 %, ms | lowest to highest | lateness, 99 %, ms |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for name, found in rows.items():
-        median, tail, late_ms = (statistics.median(column) for column in zip(*found, strict=True))
-        print(f"| {name} | {median:.3f} | {tail:.3f} | {f'{late_ms:.3f}' if 'gates' in name else ''} |")
+        medians, tails, lates = zip(*found, strict=True)
+        late_ms = f"{statistics.median(lates):.3f}" if "gates" in name else ""
+        told = f"{statistics.median(tails):.3f} | {min(tails):.3f} to {max(tails):.3f}"
+        print(f"| {name} | {statistics.median(medians):.3f} | {told} | {late_ms} |")
 
 
 if __name__ == "__main__":
