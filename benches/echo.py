@@ -159,8 +159,8 @@ def main() -> None:
                 added = [value - delay for value in values]
                 row = (statistics.median(added), quantile(added, 0.99), late["p99_us"] / 1000)
                 rows.setdefault(f"{kind}, {name}", []).append(row)
-        late_ms = asleep()
-        row = (statistics.median(late_ms), quantile(late_ms, 0.998), 0.0)
+        late_alone = asleep()
+        row = (statistics.median(late_alone), quantile(late_alone, 0.998), 0.0)
         rows.setdefault("asleep", []).append(row)
         print(f"round {number + 1} of {rounds}", file=sys.stderr)
     load = os.getloadavg()[0]
