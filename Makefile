@@ -137,16 +137,18 @@ format: $(VENV)/.checks ## format the sources
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
 	cargo run --package bench --release $(LOCKED)
 
+# The programs whose instructions are counted. Built with the module and its features (pyproject.toml), so that no crate is compiled twice.
+COUNTED = cargo build --package python --package own-controller --package emulated --features python/quinn --profile $(PROFILE) --quiet $(LOCKED)
+
 .PHONY: instructions
 instructions: deps ## whether reduced scenarios take the instructions that are committed; RENEW='why they changed' writes them anew
-	cargo build --package own-controller --profile $(PROFILE) --quiet $(LOCKED)
-	cargo build --package lab --example emulated --profile $(PROFILE) --quiet $(LOCKED)
+	$(COUNTED)
 	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/$(PROFILE)/own-controller \
 		$${RENEW:+--renew "$$RENEW"}
 
 .PHONY: exponents
 exponents: deps ## whether twice as much of anything costs more than twice as much
-	cargo build --package own-controller --profile $(PROFILE) --quiet $(LOCKED)
+	$(COUNTED)
 	$(PYTHON) benches/exponents.py --runner $${CARGO_TARGET_DIR:-target}/$(PROFILE)/own-controller
 
 .PHONY: bench-prompt

@@ -65,7 +65,7 @@ SCENARIOS = {
 
 DOCUMENTS = {
     **{name: ROOT / "examples" / f"{name}.toml" for name in ("cell", "wlan", "video")},
-    "emulated": ROOT / "crates" / "lab" / "examples" / "emulated.toml",
+    "emulated": ROOT / "benches" / "emulated" / "emulated.toml",
 }
 """The documents that are files, by scenario; that of `flows-100` is made here."""
 
@@ -168,7 +168,7 @@ def counted(runner: Path) -> dict[str, int]:
         many.write_text(flows(100, "150 ms"))
         documents = {"flows-100": many, **DOCUMENTS}
         for name, settings in SCENARIOS.items():
-            program = runner.parent / "examples" / "emulated" if name == "emulated" else runner
+            program = runner.parent / "emulated" if name == "emulated" else runner
             counts[name] = count(program, documents.get(name, BULK), settings)
             print(f"  {name:<10} {counts[name]:>13,} instructions", flush=True)
     return counts

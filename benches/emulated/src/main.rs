@@ -1,6 +1,6 @@
 //! A world with gates whose surroundings are a loop: what an emulated packet costs without devices and without a clock.
 //!
-//!     cargo run --release -p lab --example emulated -- crates/lab/examples/emulated.toml [PACKETS]
+//!     cargo run --release -p emulated -- benches/emulated/emulated.toml [PACKETS]
 //!
 //! Every 100 us a datagram of 1,228 bytes enters by the first gate of the scenario for the second one, and every second one is
 //! answered by 68 bytes. Packets are read from the bytes that a system hands over, and written as the bytes that it takes. Time
