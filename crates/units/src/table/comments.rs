@@ -1,7 +1,7 @@
 //! What comments say about the columns of a file of numbers alone: their names, as numpy and gnuplot write them, or a unit.
 
 use super::cells::{Separator, unquoted};
-use super::heading::{common, plain};
+use super::heading::common;
 use super::unit::{Found, Measure, Unit, Word, Words, is_prose};
 use super::{names_of, quoted};
 use crate::Duration;

@@ -1,6 +1,6 @@
 //! The names of columns: their words, and the units in them.
 
-use super::unit::{Measure, Words, is_prose};
+use super::unit::{Measure, Words};
 use crate::Size;
 
 /// The words of the name of a column in small letters, joined by `_`, with the usual spelling of a unit at the end:
