@@ -116,7 +116,7 @@ pub(super) fn role(name: &str, place: usize) -> Result<Role, String> {
     let unit = words.last().and_then(|last| TIMES.iter().find(|(unit, _)| unit == last));
     let before = &words[..words.len().saturating_sub(usize::from(unit.is_some()))];
     let of_segment = |word: &&str| is_time(word) || SEGMENTS.contains(word);
-    if before.iter().any(|word| is_time(word)) && before.iter().all(|word| of_segment(word)) {
+    if before.iter().any(is_time) && before.iter().all(of_segment) {
         let Some((_, power)) = unit else {
             return Err(format!(
                 "{told}, has times without a unit; expected one, like \"time (s)\", or no such column"

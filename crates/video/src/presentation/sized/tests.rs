@@ -1,7 +1,7 @@
 //! Columns that are sizes, times or neither, units, and limits.
 
 use super::super::sizes::ROW;
-use super::super::testing::{arguments, built};
+use super::super::testing::built;
 use super::*;
 
 const FILE: &str = "# bytes\n low, high \n\n40000,120000\r\n50000, 150000\n30000,90000\n";
