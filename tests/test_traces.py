@@ -382,7 +382,7 @@ def test_what_is_skipped_joined_and_rounded_is_told(tmp_path: Path) -> None:
     assert read(file).notes == ["line 2: 12000000 Mbit/s are more than any link has"]
     file.write_text("0,4\n1,5\n")
     assert read(file).notes == ["the columns have no names: read as time_s and rate_mbps"]
-    for comment in ("t_ms bw_kbps", "ms-kbps", "time stamps in milli seconds", "tick = 10 ms", "Kilobit/s"):
+    for comment in ("t in ms", "ms-kbps", "time stamps in milli seconds", "tick = 10 ms", "Kilobit/s"):
         file.write_text(f"# {comment}\n0 3500\n1000 4200\n")
         with pytest.raises(quiclab.Error, match="the comment in line 1 has"):
             read(file)

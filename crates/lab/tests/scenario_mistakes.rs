@@ -898,17 +898,17 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"words.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "..." is "...": "..." is not a number; expected the bytes of a segment, as 86250"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: column 2, "...", is "...": "..." is not a number; expected the bytes of a segment, as 86250"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"zero.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: zero.csv, line 3: "..." is "0"; expected the bytes of a segment, as 86250"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: zero.csv, line 3: column 1, "...", is "0"; expected the bytes of a segment, as 86250"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"short.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: short.csv, line 3: 1 value for the 2 columns of line 1, separated by commas"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: short.csv, line 3: 1 value for the 2 columns of line 1 ("...", "..."), separated by commas; expected a value, which may be empty, for each"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,

@@ -148,7 +148,7 @@ mod tests {
         for text in [
             "0 20\n  1.5   0.25\n100 7\n\n",
             "time_ms,delay_ms\n0,20\n1.5,0.25\n100,7\n",
-            "\u{feff}Time_s;Delay_ms;note\r\n0;20;a\r\n0,0015;0,25\r\n0,1;7\r\n",
+            "\u{feff}Time_s;Delay_ms;note\r\n0;20;a\r\n0,0015;0,25;\r\n0,1;7;\r\n",
             "# time_ms delay_ms\n0e0\t2e1\n1.5\t0.25\n1e2\t7\n",
             "7 10\n7 30\n8.5 0.25\n107 7\n",
         ] {

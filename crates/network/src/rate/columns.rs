@@ -18,11 +18,12 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    fn word(self) -> &'static str {
+    /// Words for it in names that have no unit, or one that is not read.
+    fn words(self) -> &'static [&'static str] {
         match self {
-            Column::Rate => "rate",
-            Column::Delay => "delay",
-            Column::Loss => "loss",
+            Column::Rate => &["rate", "throughput", "bandwidth", "bitrate"],
+            Column::Delay => &["delay"],
+            Column::Loss => &["loss"],
         }
     }
 
@@ -69,8 +70,6 @@ pub(super) struct Form {
     time: (usize, Unit),
     /// By their order in the file: the place, the meaning, and the unit.
     pub(super) columns: Vec<(usize, Column, Unit)>,
-    /// One more than the last place.
-    needed: usize,
 }
 
 /// The time and the values of a line, and whether one of them was rounded.
@@ -116,36 +115,40 @@ impl Form {
         let places = reader.columns(&TIMES.map(|(name, ..)| name))?;
         let mut times = places.into_iter().zip(TIMES).filter_map(|(place, unit)| Some((place?, unit)));
         let Some(time) = times.next() else { return Ok(None) };
-        if let Some((_, (other, ..))) = times.next() {
-            let (name, ..) = time.1;
-            return Err(format!("two columns of times, {name} and {other}; expected one"));
+        let both = |one: usize, other: usize, what: &str| {
+            let (one, other) = (reader.column(one.min(other)), reader.column(one.max(other)));
+            format!("{one}, and {other}, both have {what}; expected one: leave the other out")
+        };
+        if let Some((other, _)) = times.next() {
+            return Err(both(time.0, other, "times"));
         }
         let mut columns: Vec<(usize, Column, Unit)> = Vec::new();
-        let places = reader.columns(&COLUMNS.map(|(_, (name, ..))| name))?;
-        for (place, (column, unit)) in places.into_iter().zip(COLUMNS) {
-            let Some(place) = place.filter(|_| kind.columns.contains(&column)) else { continue };
-            if columns.iter().any(|(_, known, _)| *known == column) {
-                return Err(format!("a second column of {}, {}; expected one", plural(column), unit.0));
+        let known: Vec<(Column, Unit)> =
+            COLUMNS.into_iter().filter(|(column, _)| kind.columns.contains(column)).collect();
+        let places = reader.columns(&known.iter().map(|(_, (name, ..))| *name).collect::<Vec<_>>())?;
+        for (place, (column, unit)) in places.into_iter().zip(known) {
+            let Some(place) = place else { continue };
+            if let Some((before, ..)) = columns.iter().find(|(_, known, _)| *known == column) {
+                return Err(both(*before, place, plural(column)));
             }
             columns.push((place, column, unit));
         }
         columns.sort_unstable_by_key(|(place, ..)| *place);
-        let Some((last, ..)) = columns.last() else { return Ok(None) };
-        let needed = time.0.max(*last) + 1;
+        if columns.is_empty() {
+            return Ok(None);
+        }
         // A column in another unit would be skipped, and what it says be missing.
         for column in
             kind.columns.iter().filter(|column| columns.iter().all(|(_, known, _)| known != *column))
         {
-            let is_it = |name: &&&str| is_other_unit(name, column.word()) || plain(name) == column.word();
-            if let Some(name) = reader.names().iter().find(is_it) {
-                let (name, known) =
-                    (units::table::quoted(name), column.names().collect::<Vec<_>>().join(", "));
-                return Err(format!(
-                    "column {name} has no unit, or one that is not read; expected one of {known}"
-                ));
+            let is_word = |name: &str, word: &str| is_other_unit(name, word) || plain(name) == word;
+            let is_it = |name: &&str| column.words().iter().any(|word| is_word(name, word));
+            if let Some(place) = reader.names().iter().position(is_it) {
+                let (name, known) = (reader.column(place), column.names().collect::<Vec<_>>().join(", "));
+                return Err(format!("{name}, has no unit, or one that is not read; expected one of {known}"));
             }
         }
-        Ok(Some(Form { time, needed, columns }))
+        Ok(Some(Form { time, columns }))
     }
 
     /// The values of a line.
@@ -153,7 +156,7 @@ impl Form {
     /// # Errors
     /// What is wrong with the first cell that has none.
     pub(super) fn values<'a>(&self, reader: &mut Reader<'a>, cells: &[&'a str]) -> Result<Values, String> {
-        if let Some(fault) = reader.miscounted(cells.len(), self.needed) {
+        if let Some(fault) = reader.miscounted(cells.len()) {
             return Err(fault);
         }
         let (place, (_, unit, power)) = self.time;

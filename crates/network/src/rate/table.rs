@@ -87,6 +87,13 @@ impl Table {
             }
             table.push(line, time - origin, &values)?;
         }
+        if table.lines > 1 && table.times.len() == 1 {
+            let (lines, last) = (table.lines, table.last_line);
+            return Err(fail(
+                last,
+                format!("all {lines} lines have the same time; expected times that rise"),
+            ));
+        }
         if table.times.is_empty() {
             return Err(fail(first.number + 1, "there is no line after the header".to_owned()));
         }
@@ -173,7 +180,7 @@ mod tests {
             "1.000000000000000000e+00 2.000000000000000000e+01\n3e0 4.5E0\n650e-2 0e0\n",
             "# time_ms,rate_kbps\n0,2e4\n2e3,4.5e3\n5.5e3,0\n",
             "note,rate_mbps,time_s\na,20,0\n\"b, c\",4.5,2\n,0,5.5\n",
-            ",Time (s),Rate (Mbps),note\n0,0,20,x\n1,2,4.5\n2,5.5,-0.0\n",
+            ",Time (s),Rate (Mbps),note\n0,0,20,x\n1,2,4.5,\n2,5.5,-0.0,\n",
             "time_us,rate_mbps\r0,20\r2000000,4.5\r5500000,0\r",
             "1583325061.5 20\n1583325063.5 4.5\n1583325067 0\n",
         ] {
@@ -213,11 +220,11 @@ mod tests {
         ));
         assert_eq!(
             error("time_s,rate_mbps,rate_bps\n"),
-            "1: a second column of rates, rate_bps; expected one"
+            "1: column 2, \"rate_mbps\", and column 3, \"rate_bps\", both have rates; expected one: leave the other out"
         );
         assert_eq!(
             error("time_s,time_ms,loss\n"),
-            "1: two columns of times, time_ms and time_s; expected one"
+            "1: column 1, \"time_s\", and column 2, \"time_ms\", both have times; expected one: leave the other out"
         );
         assert_eq!(error("time_s,loss,Loss\n"), "1: column \"loss\" twice");
         assert!(
@@ -295,7 +302,6 @@ mod tests {
     fn comments_with_other_units_are_refused_in_every_spelling() {
         let found = |comment: &str, kind| Table::parse(&format!("{comment}\n0 3500\n1000 4200\n"), kind);
         for comment in [
-            "# t_ms bw_kbps",
             "# t/ms R/kbps",
             "# ms-kbps",
             "# t_us",
@@ -497,8 +503,9 @@ mod tests {
             ("delay_Ms", "delay_ms, delay_s, delay_us, delay_ns"),
         ] {
             let found = error(&format!("time_s,rate_mbps,{head}\n0,1,1\n"));
-            let told =
-                format!("1: column {head:?} has no unit, or one that is not read; expected one of {known}");
+            let told = format!(
+                "1: column 3, {head:?}, has no unit, or one that is not read; expected one of {known}"
+            );
             assert_eq!(found, told);
         }
         for other in ["loss_count", "#loss", "±loss", "\u{2212}loss"] {
@@ -541,16 +548,163 @@ mod tests {
             ("time_s,rate_mbps\n0,NA\n", "\"NA\" is not a number;"),
             ("time_s,rate_mbps\n0,nan\n", "\"nan\" is not a number;"),
             ("time_s,rate_mbps\n2024-01-01T00:00:00Z,1\n", "\"2024-01-01T00:00:00Z\" is not a number;"),
-            ("time_s,rate_mbps\n1\n", "1 value for the 2 columns of line 1, separated by commas;"),
-            ("time_s;rate_mbps\n0,10\n", "1 value for the 2 columns of line 1, separated by semicolons;"),
+            (
+                "time_s,rate_mbps\n1\n",
+                "1 value for the 2 columns of line 1 (\"time_s\", \"rate_mbps\"), separated by commas;",
+            ),
+            (
+                "time_s;rate_mbps\n0,10\n",
+                "1 value for the 2 columns of line 1 (\"time_s\", \"rate_mbps\"), separated by semicolons;",
+            ),
             (
                 "time_s rate_mbps\n1 0 10\n",
-                "3 values for the 2 columns of line 1, separated by blanks; expected a name for each",
+                "3 values for the 2 columns of line 1 (\"time_s\", \"rate_mbps\"), separated by blanks; expected a name for each",
             ),
         ] {
             let found = error(text);
             assert!(found.contains(told), "{text:?}: {found}");
         }
+    }
+
+    /// Where a name has a separator in it, or a line was cut, the values of a line with fewer cells than names are those of other
+    /// columns. A tab-separated line was split again at blanks.
+    #[test]
+    fn lines_with_fewer_cells_are_refused() {
+        let error = |text: &str| Table::parse(text, ALL).map(|_| text.to_owned()).unwrap_err().to_string();
+        for (text, told) in [
+            (
+                "pos (lat, lon),time_s,rate_mbps,rsrp\n51,0,10,90\n",
+                "2: found \"51,0,10,90\": 4 values for the 5 columns of line 1 (\"pos (lat\", \"lon)\", ",
+            ),
+            ("pos (lat, lon),time_s,rate_mbps,rsrp\n51,0,10,90\n", "expected quotes around a name"),
+            ("Loss, %,time_s,rate_mbps,x\n1,0,10,5\n", "4 values for the 5 columns"),
+            ("date, time,time_s,rate_mbps,rsrp,rsrq\n2024,0,10,90,9\n", "5 values for the 6 columns"),
+            (
+                "time_s,rate_mbps,rsrp,cell\n0,100,-90,1\n2,14",
+                "3: found \"2,14\": 2 values for the 4 columns",
+            ),
+            ("time_s,rate_mbps,note\n0,100,x\n2,14\n", "3: found \"2,14\": 2 values for the 3 columns"),
+            ("time_s\trate_kbps\tnote\n0\t12 500\n", "2 values for the 3 columns"),
+            ("time_s\tcell\trate_kbps\n0\t310 26\t\n", "an empty cell"),
+            ("time_s\tgps\trate_mbps\n0\t51 13\n", "2 values for the 3 columns"),
+        ] {
+            let found = error(text);
+            assert!(found.contains(told), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn common_names_of_times_and_rates_are_read() {
+        let expected = (vec![0, 1_000], vec![(Column::Rate, vec![10e6, 20e6])]);
+        for head in [
+            "Time (s),Throughput (Mbps)",
+            "time_s,bandwidth_mbps",
+            "Elapsed Time (s),DL bitrate [Mbit/s]",
+            "seconds,Download (Mbit/s)",
+            "t_s,BW_MBPS",
+            "timestamp (sec),Link capacity (Mb/s)",
+        ] {
+            assert_eq!(read(&format!("{head}\n0,10\n1,20\n")), expected, "{head}");
+        }
+        assert_eq!(read("timestamp_ms,goodput_kbps\n0,10000\n1000,20000\n"), expected);
+        assert_eq!(read("# t_ms bw_kbps\n0 10000\n1000 20000\n"), expected);
+        let table =
+            Table::parse("timestamp_ms,time_s,rate_mbps,uplink_mbps\n5,0,10,1\n9,1,20,1\n", ALL).unwrap();
+        assert_eq!(table.columns, expected.1);
+        assert!(table.notes()[0].contains("\"timestamp_ms\", \"uplink_mbps\""), "{:?}", table.notes());
+        let error = |text: &str| Table::parse(text, ALL).map(|_| text.to_owned()).unwrap_err().to_string();
+        for (head, told) in [
+            ("time_s,Download (Mbps),Upload (Mbps)", "leave the other out"),
+            (
+                "time_s,download_mbps,upload_kbps",
+                "column 2, \"download_mbps\", and column 3, \"upload_kbps\", both have rates",
+            ),
+            ("timestamp_ms,elapsed_s,rate_mbps", "both have times"),
+            ("time_s,throughput,delay_ms", "column 2, \"throughput\", has no unit"),
+            ("time_s,Throughput (MB/s)", "expected names of columns"),
+            ("time_s,max_rate_mbps", "expected names of columns"),
+        ] {
+            let found = error(
+                &format!("{head}\n0,1,2\n")
+                    .replace(",2\n", if head.matches(',').count() > 1 { ",2\n" } else { "\n" }),
+            );
+            assert!(found.contains(told), "{head}: {found}");
+        }
+    }
+
+    #[test]
+    fn points_beside_whole_numbers_may_separate_thousands() {
+        for sign in [",", "\t", " ", ";"] {
+            let text = format!("time_s rate_kbps\n0 1.000\n1 12.500\n2 900\n").replace(' ', sign);
+            let found = Table::parse(&text, ALL).map(|_| sign).unwrap_err().to_string();
+            assert!(found.contains("can have three decimals or a separator of thousands"), "{sign}: {found}");
+        }
+        assert_eq!(read("time_s,rate_mbps\n0,1.000\n1,2.500\n").1, [(Column::Rate, vec![1e6, 2.5e6])]);
+        assert_eq!(read("time_s,rate_mbps\n0,1.000\n1,2\n2,0.5\n").1, [(Column::Rate, vec![1e6, 2e6, 5e5])]);
+    }
+
+    #[test]
+    fn comments_that_contradict_names_or_the_usual_order_are_refused() {
+        let error = |text: &str| Table::parse(text, ALL).map(|_| text.to_owned()).unwrap_err().to_string();
+        for comment in
+            ["rate in kbps", "time_ms rate_kbps", "time in ms", "rates multiplied by 8", "Mbps x 10"]
+        {
+            let found = error(&format!("# {comment}\ntime_s,rate_mbps\n0,10\n1,20\n"));
+            assert!(
+                found.contains("the comment in line 1 has ")
+                    && found.contains("the names of the columns do not say"),
+                "{found}"
+            );
+        }
+        for comment in
+            ["rate in Mbps", "12 Mbit/s for 60 s", "RSRP in dBm", "what and when", "covers 5 km in 60 s"]
+        {
+            let text = format!("# {comment}\ntime_s,rate_mbps\n0,10\n1,20\n");
+            assert_eq!(read(&text).1, [(Column::Rate, vec![10e6, 20e6])], "{comment}");
+        }
+        for comment in [
+            "multiplied by 1000",
+            "scaled by 1000",
+            "rate x 1e3",
+            "(in 1e-3 s)",
+            "packets per second",
+            "frames/s",
+            "MTU-sized packets",
+            "时间 毫秒",
+            "время, мс",
+            "Mbps s",
+            "throughput time",
+            "rate, t",
+        ] {
+            assert!(
+                error(&format!("# {comment}\n0 10\n1 20\n")).contains("the comment in line 1 has "),
+                "{comment}"
+            );
+        }
+    }
+
+    #[test]
+    fn signs_in_names_and_lines_of_one_time_are_refused() {
+        let error = |text: &str| Table::parse(text, ALL).map(|_| text.to_owned()).unwrap_err().to_string();
+        for name in [
+            "\u{2206}rate_mbps",
+            "√rate_mbps",
+            "∑rate_mbps",
+            "rate_mbps ±",
+            "rate_mbps'",
+            "|rate_mbps|",
+            "<rate_mbps",
+            "~rate_mbps",
+        ] {
+            assert!(
+                error(&format!("time_s,{name}\n0,10\n1,20\n")).contains("expected names of columns"),
+                "{name}"
+            );
+        }
+        assert!(
+            error("time_ms,rate_mbps\n1.70E+12,10\n1.70E+12,20\n").contains("all 2 lines have the same time")
+        );
+        assert!(error("time_s,rate_mbps\n0,10\n#REF!,20\n1,30\n").starts_with("3: found \"#REF!,20\""));
     }
 
     /// R's write.table, matlab's tabs and blanks, a note of two lines, Excel's `sep=`.
@@ -561,8 +715,8 @@ mod tests {
             "\"time_s\" \"rate_mbps\"\n\"1\" 0 10\n\"2\" 1 20\n\"3\" 2 30\n",
             "time_s rate_mbps\na 0 10\nb 1 20\nc 2 30\n",
             "\"time_s\",\"rate_mbps\"\n\"1\",0,10\n\"2\",1,20\n\"3\",2,30\n",
-            "0 \t 10\n  1\t20  \n\t2   30\n",
-            "time_s\trate_mbps\n0\t10\n1   20\n\t2 \t30\n",
+            "0 \t 10\n  1\t20  \n2\t   30\n",
+            "\t0\t10\n\t1\t20\n\t2\t30\n",
             "time_s,rate_mbps,note\n0,10,\"a\nb\"\n1,20,x\n2,30,\"\"\n",
             "\"time\n(s)\",\"rate (Mbps)\"\n0,10\n1,20\n2,30\n",
             "note,time_s,rate_mbps\n6\" a,0,10\n\"b\n\nc, d\",1,20\n7\" e,2,30\n",
@@ -585,7 +739,7 @@ mod tests {
         assert_eq!(table.times[2], Time::from_nanos(1_000_000_000));
         let assumed = "the columns have no names: read as time_s and rate_mbps";
         assert_eq!(table.notes(), [assumed, "2 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 1"]);
-        let kilo = Table::parse("time_ms,rate_kbps,x\n0,1.2345\n1,2\n1,3\n", ALL).unwrap();
+        let kilo = Table::parse("time_ms,rate_kbps,x\n0,1.2345,\n1,2,\n1,3,\n", ALL).unwrap();
         assert_eq!(kilo.columns[0].1, [1_235.0, 2_500.0]);
         assert_eq!(
             kilo.notes(),

@@ -10,7 +10,7 @@ use super::error::{RateError, TraceError, TraceProblem};
 use super::offset;
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
-use units::table::{unit_in_comment, without_mark};
+use units::table::{unit_of_times_in_comment, without_mark};
 use units::{Duration, Rate, Size, Time};
 
 /// The bytes of one opportunity.
@@ -58,7 +58,7 @@ impl Trace {
 
     fn parse_up_to(limit: usize, text: &str) -> Result<Trace, TraceError> {
         let text = without_mark(text).trim_end();
-        if let Some((line, unit)) = unit_in_comment(text, &["time_ms"]) {
+        if let Some((line, unit)) = unit_of_times_in_comment(text, &["time_ms"]) {
             return Err(TraceError { line, problem: TraceProblem::Unit(unit) });
         }
         let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));

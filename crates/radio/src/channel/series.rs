@@ -93,7 +93,8 @@ impl Series {
         let (time, power, others) = columns(&reader).ok_or_else(|| match is_bare && reader.names().is_empty() {
             true => SeriesError::Malformed(first.number),
             false => {
-                let expected = "expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB";
+                let expected = "expected one of time_s, time_ms, time_us, time_ns, and SINR, SNR or CINR in dB, one for all sites, or \
+                                one for each with its number, like sinr_1, sinr_2";
                 let found = match is_bare {
                     true => reader.names().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
                     false => first.quoted(),
@@ -106,6 +107,9 @@ impl Series {
         let mut cells = Vec::new();
         while let Some(line) = reader.next(&mut cells) {
             let malformed = || SeriesError::Malformed(line.number);
+            if let Some(fault) = reader.miscounted(cells.len()).filter(|_| !is_bare) {
+                return Err(SeriesError::Line(line.number, fault));
+            }
             let cell = cells.get(time).copied().ok_or_else(malformed)?;
             let at = reader.scaled(cell, power).map(|(at, _)| at).filter(|at| *at < LATEST);
             let late = "is 10^9 s or more; expected times from the start of the run, not since 1970";
@@ -159,7 +163,7 @@ impl Series {
         }
         let Some((time, _, Some(mut kept))) = columns(&reader) else { return Vec::new() };
         let mut names = kept.iter().map(|place| reader.names()[*place]);
-        let bare = names.find(|name| !plain(name).ends_with("db"));
+        let bare = names.find(|name| !name.to_lowercase().contains("db"));
         let bare = bare.map(|name| format!("column {} states no unit: read as dB", quoted(name)));
         kept.push(time);
         let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
@@ -201,7 +205,7 @@ fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str, out: &str) -> 
 const TIMES: [(&str, u32); 4] = [("time_s", 9), ("time_ms", 6), ("time_us", 3), ("time_ns", 0)];
 
 /// Words for SINR in the names of columns.
-const QUANTITIES: [&str; 3] = ["sinr", "snr", "cinr"];
+const QUANTITIES: [&str; 5] = ["sinr", "snr", "cinr", "sssinr", "rssnr"];
 
 /// Names the columns of numbers alone by their comments.
 fn settle(reader: &mut Reader<'_>) -> Result<(), String> {
@@ -225,7 +229,14 @@ fn columns(reader: &Reader<'_>) -> Option<(usize, u32, Option<Vec<usize>>)> {
     let places = |is_value: &dyn Fn(&str) -> bool| -> Vec<usize> {
         (0..reader.names().len()).filter(|place| is_value(reader.names()[*place])).collect()
     };
-    let mut values = places(&|name| is_in_db(name, &QUANTITIES) == Some(true));
+    let mut values = places(&|name| is_in_db(name, &QUANTITIES));
+    // Those of several sites differ by a number alone.
+    let pattern =
+        |place: &usize| plain(reader.names()[*place]).replace(|sign: char| sign.is_ascii_digit(), "");
+    let are_sites = values.windows(2).all(|pair| pattern(&pair[0]) == pattern(&pair[1]));
+    if !are_sites {
+        return None;
+    }
     if values.is_empty() {
         // The only column in dB has no other name than that.
         values = places(&|name| plain(name) == "db");

@@ -58,7 +58,7 @@ fn a_bad_series_names_its_line() {
         error("0 inf"),
         line(
             1,
-            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names with SINR, SNR or CINR in dB"
+            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and SINR, SNR or CINR in dB, one for all sites, or one for each with its number, like sinr_1, sinr_2"
         )
     );
     assert_eq!(error("0 1\n1 inf"), line(2, &format!("\"inf\" is not a number; {range}")));
@@ -108,6 +108,15 @@ fn only_columns_of_sinr_in_db_are_read() {
         "snr_margin_db",
         "required SNR (dB)",
         "SINR [0.1 dB]",
+        "psnr_db",
+        "psnr",
+        "sinr_rank",
+        "snr_age_s",
+        "sinr_rx0",
+        "sinr_dl",
+        "sinr_min",
+        "SINR smoothed (dB)",
+        "|SINR|",
         "SINR (dBm)",
     ] {
         assert!(matches!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Err(SeriesError::Line(1, _))), "{head}");
@@ -116,8 +125,24 @@ fn only_columns_of_sinr_in_db_are_read() {
     for head in ["SINR", "SINR (dB)", "nr_ssSinr", "rssnr", "SNR [dB]", "CINR", "SINRdB", "dB", "sinr_1_db"] {
         assert_eq!(at(&format!("time_s,{head}\n0,7\n1,7\n")), Ok(7.0), "{head}");
     }
-    assert_eq!(at("# timestamp_ms sinr_db\n0 20\n1000 0\n").ok(), None);
-    assert_eq!(at("# t_ms snr\n0 20\n1000 0\n").ok(), None);
+    for comment in ["SINR in 0.1 dB", "SINR x10", "SINR x 10", "SINR multiplied by 10", "linear, time in ms"]
+    {
+        assert!(
+            matches!(at(&format!("# {comment}\ntime_s,SINR\n0,70\n1,70\n")), Err(SeriesError::Line(..))),
+            "{comment}"
+        );
+    }
+    assert_eq!(at("# SINR in dB, drive 2\ntime_s,SINR\n0,7\n1,7\n"), Ok(7.0));
+    let two = |head: &str| Series::parse(&format!("time_s,{head}\n0,1,2\n1,1,2\n"), Between::Held, (1, 2));
+    for sites in ["sinr_1,sinr_2", "SINR site1 (dB),SINR site2 (dB)", "sinr_db_1,sinr_db_2"] {
+        assert_eq!(two(sites).map(|mut series| series.at(seconds(1.0))), Ok(2.0), "{sites}");
+    }
+    assert!(Series::notes("time_s,sinr_db_1,sinr_db_2\n0,1,2\n").is_empty());
+    for others in ["snr_db,sinr_db", "SINR,avg_sinr"] {
+        assert!(matches!(two(others), Err(SeriesError::Line(1, _))), "{others}");
+    }
+    assert_eq!(at("# timestamp_ms sinr_db\n0 20\n1000 0\n"), Ok(0.0));
+    assert_eq!(at("# t_ms snr\n0 20\n1000 0\n"), Ok(0.0));
     assert_eq!(at("# ms dB\n0 20\n1000 0\n").ok(), None);
     assert_eq!(at("# time in seconds, SINR in dB\n0 20\n1 0\n"), Ok(0.0));
 }

@@ -1,13 +1,14 @@
 //! The names of columns: their words, and the units in them.
 
-use super::unit::{Measure, Words, is_prose};
+use super::unit::{Measure, Words};
 use crate::Size;
 
 /// The words of the name of a column in small letters, joined by `_`, with the usual spelling of a unit at the end:
 /// `Time (ms)`, `timeMs` and `time in msec` are `time_ms`, `Rate [Mbit/s]` is `rate_mbps`. What makes another unit stays
 /// another name: percent (`%`, `‰`), bytes a second (`MBps`) beside bits (`Mbps`), a sign before the name, capitals that leave
-/// it open which unit is meant (`Time (Ms)`, `Rate (MBPS)`) unless all of the name is in capitals, and the traces of a unit that a
-/// program could not write (`Loss (%)` is `Loss....` in R, and here `loss_`).
+/// it open which unit is meant (`Time (Ms)`, `Rate (MBPS)`) unless all of the name is in capitals, the traces of a unit that a
+/// program could not write (`Loss (%)` is `Loss....` in R, and here `loss_`), and signs that make another value of it (`√rate`,
+/// `|rate|`, `rate'`).
 pub fn plain(name: &str) -> String {
     let text = name.trim();
     let words = Words::of(text);
@@ -30,7 +31,57 @@ pub fn plain(name: &str) -> String {
         _ => found.unit.usual.to_lowercase(),
     });
     let end = unit.or_else(|| lost.then(String::new));
-    sign.into_iter().chain(small).chain(end).collect::<Vec<_>>().join("_")
+    let strange = (!words.list.is_empty() && has_strange_sign(text)).then(|| "sign".to_owned());
+    sign.into_iter().chain(small).chain(end).chain(strange).collect::<Vec<_>>().join("_")
+}
+
+/// Whether a name has a sign beside those between words and around units.
+fn has_strange_sign(name: &str) -> bool {
+    const PLAIN: &str = "_-./()[]{}%‰#,:;\"*·⋅^&=+−–—⁻±\u{ff05}\u{feff}\u{200b}";
+    let is_paired = name.matches('<').count() == name.matches('>').count();
+    let is_plain = |sign: char| sign.is_alphanumeric() || sign.is_whitespace() || PLAIN.contains(sign);
+    name.char_indices()
+        .any(|(at, sign)| !(is_plain(sign) || "<>".contains(sign) && is_paired) || (sign == '±' && at > 0))
+}
+
+/// Words for times and rates in names of columns.
+const TIMES: [&str; 6] = ["time", "timestamp", "ts", "t", "elapsed", "epoch"];
+const RATES: [&str; 15] = [
+    "rate",
+    "throughput",
+    "bandwidth",
+    "bw",
+    "bitrate",
+    "goodput",
+    "capacity",
+    "speed",
+    "download",
+    "downlink",
+    "dl",
+    "upload",
+    "uplink",
+    "ul",
+    "link",
+];
+
+/// The name of a column of times or rates with its first word as tables have it, where all of it is such words and a unit:
+/// `Throughput (Mbps)` and `DL bitrate [Mbit/s]` are `rate_mbps`, `timestamp_ms` is `time_ms`, `seconds` is `time_s`. Otherwise as
+/// [`plain`] has it.
+pub fn common(name: &str) -> String {
+    let plain = plain(name);
+    let times = ["s", "ms", "us", "ns"];
+    if plain.len() > 3
+        && let Some(unit) = super::unit::of_word(&plain).filter(|unit| times.contains(&unit.usual.as_str()))
+    {
+        return format!("time_{}", unit.usual);
+    }
+    let Some((words, unit)) = plain.rsplit_once('_') else { return plain };
+    let are = |known: &[&str]| words.split('_').all(|word| known.contains(&word));
+    match unit {
+        _ if times.contains(&unit) && are(&TIMES) => format!("time_{unit}"),
+        "bps" | "kbps" | "mbps" | "gbps" if are(&RATES) => format!("rate_{unit}"),
+        _ => plain,
+    }
 }
 
 /// Whether the name of a column is this word with another unit behind it than the ones that are read: `delay_min`.
@@ -92,52 +143,26 @@ pub fn bytes_of(unit: &str) -> Option<u64> {
     format!("1 {}", usual_size(unit)?).parse::<Size>().ok().map(Size::as_bytes)
 }
 
-/// How a column says that it has a ratio in dB, such as an SINR: by one of these words at the end of one of its own.
-///
-/// `None` if it has none of the words. Otherwise whether its values are in dB, as far as the name tells: other units, numbers
-/// before a unit (`0.1 dB`), factors (`*10`) and words that make another value of it (`delta`) are not.
-pub fn is_in_db(name: &str, quantities: &[&str]) -> Option<bool> {
-    const OTHERS: [&str; 18] = [
-        "delta",
-        "diff",
-        "std",
-        "stddev",
-        "sd",
-        "var",
-        "variance",
-        "error",
-        "raw",
-        "count",
-        "lin",
-        "threshold",
-        "index",
-        "change",
-        "margin",
-        "required",
-        "target",
-        "gain",
-    ];
+/// Whether the whole name of a column says that it has one of these ratios in dB: `SINR (dB)`, `nr_ssSinr`, `sinr_2`. Every other
+/// word, unit, factor or sign makes another value of it: `psnr_db`, `sinr_rank`, `snr_margin_db`, `sinr (dB x 10)`.
+pub fn is_in_db(name: &str, quantities: &[&str]) -> bool {
+    const BESIDE: [&str; 13] =
+        ["nr", "lte", "ss", "csi", "rs", "site", "cell", "bs", "gnb", "enb", "mean", "avg", "in"];
     let words = Words::of(name);
-    let is_named = |word: &super::unit::Word<'_>| {
-        let small = word.small();
-        quantities.iter().any(|quantity| small.ends_with(quantity))
-    };
-    if !words.list.iter().any(is_named) {
-        return None;
-    }
-    let other = |found: &super::unit::Found<'_>| {
+    let is_quantity = |word: &str| quantities.contains(&word);
+    let is_beside = |word: &str| BESIDE.contains(&word) || word == "db" || is_quantity(word);
+    let small: Vec<String> = words.list.iter().map(super::unit::Word::small).collect();
+    let is_unit = |found: &super::unit::Found<'_>| found.unit.usual == "db";
+    let is_scaled = words.units().iter().filter(|found| is_unit(found)).any(|found| {
         let is_number_behind = words.list.get(found.end).is_some_and(super::unit::Word::is_number);
-        let is_scaled = words.is_times(found)
-            || (words.is_in_brackets(found.at) && (words.is_counted(found) || is_number_behind));
-        is_scaled
-            || (found.unit.usual != "db" && !is_prose(found))
-            || found.unit.usual == "linear"
-            || found.unit.usual == "ratio"
-    };
-    let is_other = words.units().iter().any(other)
-        || name.contains(['*', '×', '^', '%'])
-        || words.list.iter().any(|word| OTHERS.contains(&word.small().as_str()));
-    Some(!is_other)
+        words.is_times(found)
+            || (words.is_in_brackets(found.at) && (words.is_counted(found) || is_number_behind))
+    });
+    small.iter().any(|word| is_quantity(word))
+        && words.list.iter().zip(&small).all(|(word, small)| word.is_number() || is_beside(small))
+        && !is_scaled
+        && !has_strange_sign(name)
+        && !name.contains(['*', '×', '^', '%'])
 }
 
 #[cfg(test)]

@@ -11,9 +11,10 @@ mod heading;
 mod number;
 mod unit;
 
+use crate::Duration;
 use cells::{Cells, Lines, Separator, unquoted};
-pub use comments::unit_in_comment;
-pub use heading::{bytes_of, is_in_db, is_other_unit, is_unit, plain, size_unit, usual_size};
+pub use comments::{unit_in_comment, unit_of_times_in_comment};
+pub use heading::{bytes_of, common, is_in_db, is_other_unit, is_unit, plain, size_unit, usual_size};
 use number::Sign;
 
 /// The text without the byte order mark that some programs write before it.
@@ -63,8 +64,8 @@ pub struct Reader<'a> {
     sign: Sign,
     /// Whether the names are those that the caller assumed.
     is_assumed: bool,
-    /// Whether tabs and blanks may align the columns: the first line below the names has numbers alone.
-    may_align: bool,
+    /// Whether the numbers of a file without names stand behind a tab.
+    is_indented: bool,
     /// The places of the columns that are read; all of them if there are none.
     kept: Vec<usize>,
 }
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
             count: 0,
             sign: Sign::default(),
             is_assumed: false,
-            may_align: true,
+            is_indented: false,
             kept: Vec::new(),
         };
         let mut given = None;
@@ -116,7 +117,7 @@ impl<'a> Reader<'a> {
             && cells.len() > 1
             && cells[1..].iter().all(|cell| self.is_number(cell))
         {
-            // Numbers behind a tab.
+            self.is_indented = true;
             cells.remove(0);
         }
         let numbers = cells.iter().all(|cell| self.is_number(cell));
@@ -165,9 +166,6 @@ impl<'a> Reader<'a> {
         while cells.len() > 1 && cells.last() == Some(&"") {
             cells.pop();
         }
-        self.may_align = below.is_none_or(|below| {
-            Cells::new(below.whole, Separator::Blanks).all(|cell| self.is_number(unquoted(cell)))
-        });
         self.count = cells.len();
         self.names = cells;
     }
@@ -186,7 +184,7 @@ impl<'a> Reader<'a> {
         loop {
             let (number, whole) = self.lines.next(separator)?;
             let text = whole.trim();
-            if !text.is_empty() && !text.starts_with('#') {
+            if !text.is_empty() && !is_comment(text) {
                 return Some(Line { number, text, whole });
             }
         }
@@ -219,11 +217,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// If comments name the columns differently, or state a name or a unit that is not used.
     pub fn settle(&mut self, known: &[&str], unnamed: &[&'a str]) -> Result<(), String> {
-        if self.has_header() || self.count == 0 {
-            return self.check_shares(known);
+        if self.count == 0 {
+            return Ok(());
+        }
+        if self.has_header() {
+            self.check_shares(known)?;
+            return self.check_comments(known);
         }
         let of_known = |names: &Vec<&str>| {
-            let found = names.iter().map(|name| plain(name)).filter(|name| known.contains(&name.as_str()));
+            let found =
+                names.iter().filter(|name| known.contains(&common(name).as_str())).map(|name| plain(name));
             // One word alone may be one of a sentence; with a unit it is a name.
             found.map(|name| if name.contains('_') { self.count } else { 1 }).sum::<usize>()
         };
@@ -248,9 +251,10 @@ impl<'a> Reader<'a> {
             }
         }
         let assumed = found.as_ref().map_or(unnamed, |(_, names)| names.as_slice());
-        let told = comments::of(self.text)
-            .filter(|_| !known.is_empty())
-            .find_map(|comment| Some((comment.line, comment.contradicts(known, assumed)?)));
+        let told = comments::of(self.text).filter(|_| !known.is_empty()).find_map(|comment| {
+            let strange = || comment.strange(assumed).filter(|_| found.is_none());
+            Some((comment.line, comment.contradicts(known, assumed).or_else(strange)?))
+        });
         if let (Some((line, told)), Some((naming, _))) = (&told, &found) {
             return Err(format!(
                 "the comment in line {line} has {told}, which the names of the columns in line {naming} do not say; expected a first \
@@ -317,16 +321,36 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Checks that no comment states another unit of the columns than their names.
+    fn check_comments(&self, known: &[&str]) -> Result<(), String> {
+        let has_levels = known.contains(&"sinr_db");
+        let told = comments::of(self.text)
+            .find_map(|comment| Some((comment.line, comment.denies(known, &self.names, has_levels)?)));
+        told.map_or(Ok(()), |(line, told)| {
+            Err(format!(
+                "the comment in line {line} has {told}, which the names of the columns do not say; expected the unit in the name of \
+                 the column, and no other in a comment"
+            ))
+        })
+    }
+
     /// A unit of sizes other than bytes that a comment states: its line, and the unit.
     pub fn size_unit_in_comment(&self) -> Option<(usize, &'a str)> {
         comments::of(self.text).find_map(|comment| Some((comment.line, comment.size_unit()?)))
     }
 
-    /// The place of each of these columns. Case, blanks and signs between words do not matter: see [`plain`].
+    /// How long something with one of these names lasts by the comments, with their lines.
+    pub fn durations_in_comments(&self, of: &[&str]) -> Vec<(usize, Duration)> {
+        comments::of(self.text).filter_map(|comment| Some((comment.line, comment.duration(of)?))).collect()
+    }
+
+    /// The place of each of these columns. Case, blanks and signs between words do not matter: see [`plain`]. Where none of a
+    /// quantity is named so, other common names of it are those too: see [`common`].
     ///
     /// # Errors
     /// If there are two of the same name.
     pub fn columns(&self, known: &[&str]) -> Result<Vec<Option<usize>>, String> {
+        let quantity = |name: &str| name.split('_').next().unwrap_or("").to_owned();
         let mut places = vec![None; known.len()];
         for (place, name) in self.names.iter().enumerate() {
             let name = plain(name);
@@ -335,13 +359,39 @@ impl<'a> Reader<'a> {
                 return Err(format!("column {name:?} twice"));
             }
         }
+        let named: Vec<String> = known
+            .iter()
+            .zip(&places)
+            .filter(|(_, place)| place.is_some())
+            .map(|(name, _)| quantity(name))
+            .collect();
+        for (place, name) in self.names.iter().enumerate() {
+            let common = common(name);
+            let Some(at) = known.iter().position(|known| *known == common) else { continue };
+            if named.contains(&quantity(&common)) {
+                continue;
+            }
+            if let Some(before) = places[at].replace(place) {
+                let (before, name) = (self.column(before), self.column(place));
+                return Err(format!(
+                    "{before}, and {name}, both have {}s in the same unit; expected one: name that which is meant {common}, or leave the other out",
+                    quantity(&common)
+                ));
+            }
+        }
         Ok(places)
+    }
+
+    /// The column at this place, for errors: its number and its name.
+    pub fn column(&self, place: usize) -> String {
+        let name = self.names.get(place).map_or(String::new(), |name| format!(", {}", quoted(name)));
+        format!("column {}{name}", place + 1)
     }
 
     /// The columns that are none of these and are skipped, as a note; `None` if there are none.
     pub fn skipped(&self, known: &[&str]) -> Option<String> {
-        let others = (0..self.names.len()).filter(|at| !known.contains(&plain(self.names[*at]).as_str()));
-        self.skipped_at(others)
+        let kept: Vec<usize> = self.columns(known).unwrap_or_default().into_iter().flatten().collect();
+        self.skipped_at((0..self.names.len()).filter(|at| !kept.contains(at)))
     }
 
     /// A note that the columns at these places are skipped; `None` if there are none.
@@ -372,43 +422,56 @@ impl<'a> Reader<'a> {
         Some(line)
     }
 
-    /// What is wrong with the number of a line's cells; `None` if each column up to the `needed` one has a cell.
-    pub fn miscounted(&self, cells: usize, needed: usize) -> Option<String> {
-        if (needed..=self.count).contains(&cells) {
+    /// What is wrong with the number of a line's cells; `None` if each column has one. In a line with fewer, the names of a
+    /// header with a separator in one of them would stand over other columns, and a line that was cut would be one.
+    pub fn miscounted(&self, cells: usize) -> Option<String> {
+        if cells == self.count {
             return None;
         }
         let values = if cells == 1 { "1 value".to_owned() } else { format!("{cells} values") };
         let columns = if self.count == 1 { "1 column".to_owned() } else { format!("{} columns", self.count) };
         let (first, word) = (self.first.number, self.separator.word());
-        let row_names = cells == self.count + 1 && self.has_header();
-        let hint = if row_names {
-            "; expected a name for each column, also for one of row names (R: write.csv)"
-        } else {
-            ""
+        let is_named = self.has_header();
+        let hint = match () {
+            () if is_named && self.names.iter().any(|name| is_open(name)) => {
+                "; expected quotes around a name that has such a separator in it"
+            }
+            () if is_named && cells == self.count + 1 => {
+                "; expected a name for each column, also for one of row names (R: write.csv)"
+            }
+            () if cells < self.count => "; expected a value, which may be empty, for each",
+            () => "",
         };
-        Some(format!("{values} for the {columns} of line {first}, separated by {word}{hint}"))
+        Some(format!(
+            "{values} for the {columns} of line {first}{}, separated by {word}{hint}",
+            self.listed()
+        ))
+    }
+
+    /// The names of the first columns of a header, for errors.
+    fn listed(&self) -> String {
+        const SHOWN: usize = 6;
+        if !self.has_header() {
+            return String::new();
+        }
+        let names: Vec<String> = self.names.iter().take(SHOWN).map(|name| quoted(name)).collect();
+        format!(" ({}{})", names.join(", "), if self.names.len() > SHOWN { ", ..." } else { "" })
     }
 
     /// The cells of a line. A cell at an end may be empty.
     fn split(&self, line: Line<'a>, cells: &mut Vec<&'a str>) {
         cells.clear();
         cells.extend(Cells::new(line.whole, self.separator).map(unquoted));
-        // Columns that are aligned by tabs and blanks, or by several tabs.
-        if self.separator != Separator::Sign('\t') || self.count == 0 {
-            return;
-        }
-        let is_miscounted = cells.len() != self.count;
-        if is_miscounted || cells.contains(&"") {
-            let words: Vec<&str> = Cells::new(line.whole, Separator::Blanks).map(unquoted).collect();
-            let are_numbers = || {
-                words.iter().all(|word| self.is_number(word))
-                    && !cells.iter().any(|cell| number::is_grouped(cell))
-            };
-            if words.len() == self.count && self.may_align && (is_miscounted || are_numbers()) {
-                *cells = words;
-            }
+        if self.is_indented && cells.len() > 1 && cells[0].is_empty() {
+            cells.remove(0);
         }
     }
+}
+
+/// Whether a line is a comment, and not an error of a spreadsheet in its first cell, such as `#REF!`.
+pub fn is_comment(line: &str) -> bool {
+    const ERRORS: [&str; 7] = ["#REF!", "#N/A", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"];
+    line.starts_with('#') && !ERRORS.iter().any(|error| line.starts_with(error))
 }
 
 /// The sign of `sep=;`, the line by which Excel tells the separator.
@@ -484,7 +547,9 @@ mod tests {
         let (places, rows) = read("a b time_ms\n1 2 3\n", &["time_ms", "size"]);
         assert_eq!((places, rows), (vec![Some(2), None], vec![vec!["1", "2", "3"]]));
         assert_eq!(read("time_s\t\trate\n0\t\t5\n", &["rate"]).1, [["0", "", "5"]]);
-        assert_eq!(read("time_s\trate\n0\t\t5\n", &["rate"]).1, [["0", "5"]], "aligned by tabs");
+        let mut short = Reader::new("time_s\trate\n0\t\t5\n");
+        let mut cells = Vec::new();
+        assert!(short.next(&mut cells).is_some() && short.miscounted(cells.len()).is_some(), "{cells:?}");
         assert_eq!(read("\ta\tb\n0\t1\t\n", &["a", "b"]), (vec![Some(1), Some(2)], vec![vec!["0", "1", ""]]));
         assert_eq!(read("\t1\t2\n\t3\t4\n", &[]).1, [["1", "2"], ["3", "4"]], "indented by tabs");
         assert_eq!(read("a,b\n\"1,5\",2\n", &["b"]).1, [["1,5", "2"]], "a separator in quotes");
@@ -523,7 +588,7 @@ mod tests {
         assert_eq!(read("a,b,\nx,0,10\n", &["a", "b"]).0, [Some(0), Some(1)], "a column without a name");
         let mut short = Reader::new("a b\n1 0 10\n");
         assert!(
-            short.next(&mut Vec::new()).is_some() && short.miscounted(3, 2).unwrap().contains("R: write.csv")
+            short.next(&mut Vec::new()).is_some() && short.miscounted(3).unwrap().contains("R: write.csv")
         );
     }
 

@@ -1,7 +1,7 @@
 //! Numbers in cells: the decimal sign of a file, and what is wrong with a cell that is no number.
 
 use super::cells::{Cells, Lines, Separator, unquoted};
-use super::{Reader, quoted};
+use super::{Reader, is_comment, quoted};
 use crate::number;
 use std::borrow::Cow;
 
@@ -10,8 +10,17 @@ use std::borrow::Cow;
 pub(super) struct Sign {
     /// That of the numbers so far.
     point: Option<char>,
-    /// The sign that a number of the file has which cannot separate thousands; known once it was asked for.
-    proved: Option<Option<char>>,
+    /// What the numbers of the file tell; known once it was asked for.
+    told: Option<Told>,
+}
+
+/// What the numbers of a file tell of their signs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    /// The sign that one of them has which cannot separate thousands.
+    proved: Option<char>,
+    /// Whether a column has numbers with one sign before three digits, and others without a sign: 1.000 beside 900.
+    is_mixed: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -22,9 +31,11 @@ impl<'a> Reader<'a> {
         let Some(sign) = cell.chars().find(|sign| signs.contains(sign)) else { return Some(cell.into()) };
         let number =
             cell.split(|letter: char| letter.is_alphabetic() || letter.is_whitespace()).next().unwrap_or("");
-        let is_open = is_grouped(number) && (sign == ',' || self.separator == Separator::Sign(';'));
-        if is_open && self.proved() != Some(sign) {
-            return None;
+        if is_grouped(number) {
+            let is_open = sign == ',' || self.separator == Separator::Sign(';') || self.told().is_mixed;
+            if is_open && self.told().proved != Some(sign) {
+                return None;
+            }
         }
         if *self.sign.point.get_or_insert(sign) != sign {
             return None;
@@ -40,7 +51,7 @@ impl<'a> Reader<'a> {
     /// A whole number from zero on, however it is written: `12`, `12.0`, `1.2e1`. Not `1.000`, unless another number of the
     /// file tells that its sign is a decimal one.
     pub fn whole(&mut self, cell: &'a str) -> Option<u64> {
-        if is_grouped(cell) && cell.chars().find(|sign| self.signs().contains(sign)) != self.proved() {
+        if is_grouped(cell) && cell.chars().find(|sign| self.signs().contains(sign)) != self.told().proved {
             return None;
         }
         self.scaled(cell, 0).filter(|(_, is_rounded)| !is_rounded).map(|(value, _)| value)
@@ -112,7 +123,7 @@ impl<'a> Reader<'a> {
         let signs = self.signs();
         let mut others = cell.chars().filter(|sign| !sign.is_ascii_digit());
         let is_one_sign = others.next().is_some_and(|sign| signs.contains(&sign)) && others.next().is_none();
-        (is_one_sign && is_grouped(cell) && self.proved().is_none()).then(|| {
+        (is_one_sign && is_grouped(cell) && self.told().proved.is_none()).then(|| {
             let found = quoted(cell);
             format!("{found} can have three decimals or a separator of thousands; write it like 1.0 or 1000")
         })
@@ -123,21 +134,34 @@ impl<'a> Reader<'a> {
         if self.separator == Separator::Sign(',') { &['.'] } else { &['.', ','] }
     }
 
-    /// The sign of the first number of the file in which it cannot separate thousands.
-    fn proved(&mut self) -> Option<char> {
-        if let Some(known) = self.sign.proved {
-            return known;
+    /// What the numbers in the columns that are read tell, up to the first that proves the sign.
+    fn told(&mut self) -> Told {
+        if let Some(told) = self.sign.told {
+            return told;
         }
         let (signs, separator, kept) = (self.signs(), self.separator, &self.kept);
-        let is_kept = |at: usize| kept.is_empty() || kept.contains(&at);
+        let mut told = Told::default();
+        // Of each column, whether it has numbers that may be grouped, and numbers without a sign.
+        let mut columns = vec![(false, false); self.count];
         let mut lines = Lines::new(self.text);
-        let proof = std::iter::from_fn(|| lines.next(Some(separator)))
-            .filter(|(_, line)| !line.trim_start().starts_with('#') && line.contains(signs))
-            .find_map(|(_, line)| {
-                let mut cells = Cells::new(line, separator).enumerate().filter(|(at, _)| is_kept(*at));
-                cells.find_map(|(_, cell)| proof(unquoted(cell), signs))
-            });
-        *self.sign.proved.insert(proof)
+        let lines = std::iter::from_fn(|| lines.next(Some(separator)));
+        'file: for (_, line) in lines.filter(|(_, line)| !is_comment(line.trim_start())) {
+            for (at, cell) in Cells::new(line, separator).map(unquoted).enumerate() {
+                if !kept.is_empty() && !kept.contains(&at) {
+                    continue;
+                }
+                told.proved = proof(cell, signs);
+                if told.proved.is_some() {
+                    break 'file;
+                }
+                if let Some((grouped, bare)) = columns.get_mut(at) {
+                    *grouped |= is_grouped(cell);
+                    *bare |= !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
+                }
+            }
+        }
+        told.is_mixed = columns.iter().any(|(grouped, bare)| *grouped && *bare);
+        *self.sign.told.insert(told)
     }
 
     /// Whether a cell of the first line is not the name of a column.

@@ -36,32 +36,32 @@ pub(super) const ROW: Row<Source> = Row {
             "bytes of the initialization segment of each representation; 0 for none",
         ),
     ],
-    build: Source { build, notes },
+    build: Source { build, notes: |_| Vec::new() },
 };
 
 /// The least mean bitrate of a column of sizes. Sizes in another unit than bytes that nothing states are below it.
 const LEAST_RATE: Rate = Rate::from_bits_per_sec(5_000);
 
-/// Which columns are skipped.
-fn notes(arguments: &Arguments) -> Vec<String> {
-    let file = arguments.file("file");
-    let skipped = sized::parse(&file.text).ok().and_then(|sized| sized.skipped);
-    skipped.map(|skipped| format!("{}, {skipped}", file.path)).into_iter().collect()
-}
-
 fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
     let file = arguments.file("file");
     let in_file = |problem: String| -> Fault { ("file", format!("{}, {problem}", file.path)) };
-    let Sized { columns, clocks, .. } =
+    let Sized { columns, clocks, stated } =
         sized::parse(&file.text).map_err(|error| in_file(error.to_string()))?;
     let durations = durations(arguments, columns[0].sizes.len())?;
     for clock in &clocks {
         clock.check(&durations).map_err(|error| in_file(error.to_string()))?;
     }
+    if let Some((line, stated)) = stated.iter().find(|(_, stated)| *stated != durations[0]) {
+        return Err(in_file(format!(
+            "line {line}: the comment says that segments last {stated}, and by the option segment it is {}; expected the same",
+            durations[0]
+        )));
+    }
     let whole = durations.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
     if let Some(column) = columns.iter().find(|column| column.mean(whole) < LEAST_RATE) {
         return Err(in_file(format!(
-            "column {} makes {}, less than any video; expected bytes, or another unit in the name of the column, like \"low (kB)\"",
+            "column {}, {}, makes {}, less than any video; expected bytes, or another unit in the name of the column, like \"low (kB)\"",
+            column.place + 1,
             units::table::quoted(&column.name),
             column.mean(whole)
         )));
@@ -173,25 +173,25 @@ mod tests {
     fn the_first_error_is_reported_with_its_line() {
         for (text, told) in [
             ("", "the-file, no line; expected a line with the names"),
-            ("a,b\n", "the-file, no segment; expected a line for each"),
+            ("low,high\n", "the-file, no segment; expected a line for each"),
             ("86250,124125\n1,2\n", "line 1: found \"86250,124125\"; expected the names"),
-            ("a,7x9,8\n1,2,3\n", "line 1: column \"8\"; expected the name"),
-            ("a,\n1,2\n", "line 2: 2 values for the 1 column"),
-            ("a,a\n1,2\n", "line 1: column \"a\" twice"),
-            ("a,b\n1,2\n3\n", "line 3: 1 value for the 2 columns"),
+            ("low,7x9,8\n3,2,3\n", "line 2: column 3, \"8\", is neither a name"),
+            ("low,\n1,2\n", "line 2: 2 values for the 1 column"),
+            ("low,low\n1,2\n", "line 1: column 2, \"low\" twice"),
+            ("low,high\n1,2\n3\n", "line 3: 1 value for the 2 columns"),
             (
-                "a\n\n#\n12 kB\n",
-                "line 4: \"a\" is \"12 kB\": \"12 kB\" has a unit; write the number alone; expected the bytes",
+                "low\n\n#\n12 kB\n",
+                "line 4: column 1, \"low\", is \"12 kB\": \"12 kB\" has a unit; write the number alone; expected the bytes",
             ),
-            ("a\n0\n", "line 2: \"a\" is \"0\""),
-            ("a\n-1\n", "line 2: \"a\" is \"-1\""),
-            ("a\n1.5\n", "line 2: \"a\" is \"1.5\""),
-            ("a\nNaN\n", "line 2: \"a\" is \"NaN\""),
-            ("a\n1e999\n", "line 2: \"a\" is \"1e999\""),
-            ("a\n1000000000001\n", "line 2: \"a\" is"),
-            ("a\n99999999999999999999\n", "line 2: \"a\" is"),
-            ("a,b\n20000,10000\n", "the mean of column 2 is not above that of column 1"),
-            ("a,b\n20000,20000\n", "the mean of column 2 is not above that of column 1"),
+            ("low\n0\n", "line 2: column 1, \"low\", is \"0\""),
+            ("low\n-1\n", "line 2: column 1, \"low\", is \"-1\""),
+            ("low\n1.5\n", "line 2: column 1, \"low\", is \"1.5\""),
+            ("low\nNaN\n", "line 2: column 1, \"low\", is \"NaN\""),
+            ("low\n1e999\n", "line 2: column 1, \"low\", is \"1e999\""),
+            ("low\n1000000000001\n", "line 2: column 1, \"low\", is"),
+            ("low\n99999999999999999999\n", "line 2: column 1, \"low\", is"),
+            ("low,high\n20000,10000\n", "the mean of column 2 is not above that of column 1"),
+            ("low,high\n20000,20000\n", "the mean of column 2 is not above that of column 1"),
         ] {
             let (option, problem) = built(&ROW, &[("file", text)], 1).unwrap_err();
             assert!(option == "file" && problem.contains(told), "{text:?}: {problem}");

@@ -123,8 +123,7 @@ impl Columns {
     }
 
     fn entry<'a>(&self, reader: &mut Reader<'a>, cells: &[&'a str]) -> Result<Entry<'a>, String> {
-        let last = self.0.iter().flatten().max().copied().unwrap_or(0);
-        if let Some(problem) = reader.miscounted(cells.len(), last + 1) {
+        if let Some(problem) = reader.miscounted(cells.len()) {
             return Err(problem);
         }
         let value = |column: usize| self.0[column].map(|at| cells[at]);

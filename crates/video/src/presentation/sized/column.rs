@@ -1,7 +1,7 @@
-//! The columns of a file of sizes: which are sizes of a representation, which times of segments, and which neither, by their names.
+//! The columns of a file of sizes: what each is by its whole name, and checks of those that are not sizes.
 
 use super::super::file::{TextError, quoted};
-use units::table::{bytes_of, plain, size_unit};
+use units::table::{bytes_of, is_unit, plain, size_unit};
 use units::{Duration, Rate, Size};
 
 /// The sizes of a representation.
@@ -9,13 +9,11 @@ use units::{Duration, Rate, Size};
 pub(in super::super) struct Column {
     pub(in super::super) name: String,
     /// Its place in a line.
-    pub(super) place: usize,
+    pub(in super::super) place: usize,
     /// The bytes of its unit.
     pub(super) unit: u64,
     /// Whether its name has a unit.
     pub(super) has_unit: bool,
-    /// Whether its name tells that it has sizes.
-    pub(super) is_named: bool,
     pub(in super::super) sizes: Vec<u64>,
 }
 
@@ -28,10 +26,10 @@ impl Column {
     }
 }
 
-/// A column of times, which must be those of the segments.
+/// A column of times, or a comment with a duration, which must be those of the segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) struct Clock {
-    pub(in super::super) name: String,
+    pub(super) name: String,
     pub(super) place: usize,
     /// The power of ten that makes nanoseconds of its unit.
     pub(super) power: u32,
@@ -53,9 +51,9 @@ impl Clock {
             let (found, expected) =
                 if self.is_duration { (*time, *duration) } else { (*time - first, start) };
             if (found - expected).max(expected - found) > Duration::from_millis(1) {
-                let (name, what) = (quoted(&self.name), if self.is_duration { "lasts" } else { "starts at" });
+                let (name, what) = (&self.name, if self.is_duration { "lasts" } else { "starts at" });
                 let problem = format!(
-                    "the segment {what} {found} in column {name}, and {expected} by the option segment; expected the same"
+                    "the segment {what} {found} in {name}, and {expected} by the option segment; expected the same"
                 );
                 return Err(TextError::line(*line, problem));
             }
@@ -65,102 +63,38 @@ impl Clock {
     }
 }
 
-/// Words of columns that are not sizes: they count the segments, or say something else of them.
-const OTHERS: [&str; 59] = [
-    "segment",
-    "segments",
-    "seg",
-    "chunk",
-    "chunks",
-    "fragment",
-    "frag",
-    "number",
-    "no",
-    "nr",
-    "num",
-    "n",
-    "index",
-    "idx",
-    "id",
-    "i",
-    "sequence",
-    "seq",
-    "count",
-    "row",
-    "frame",
-    "frames",
-    "pos",
-    "position",
-    "period",
-    "bitrate",
-    "bandwidth",
-    "rate",
-    "mean",
-    "quality",
-    "level",
-    "fps",
-    "width",
-    "height",
-    "resolution",
-    "throughput",
-    "buffer",
+/// Names that people give to the representations of a ladder, beside numbers; the last of them stand before another one.
+const LADDER: [&str; 16] = [
+    "low", "lower", "lowest", "medium", "med", "mid", "middle", "high", "higher", "highest", "ld", "sd",
+    "hd", "fhd", "qhd", "uhd",
+];
+const BEFORE: [&str; 4] = ["very", "ultra", "full", "extra"];
+/// Words before the number of a representation: `quality_2`.
+const NUMBERED: [&str; 10] =
+    ["size", "quality", "q", "representation", "rep", "rendition", "variant", "video", "v", "level"];
+/// What is behind the number of a resolution or a bitrate.
+const OF_NUMBERS: [&str; 11] = ["p", "i", "k", "m", "bps", "kbps", "mbps", "kbit", "mbit", "kb", "mb"];
+/// Words that say that a column has sizes.
+const SIZES: [&str; 5] = ["size", "sizes", "bytes", "byte", "video"];
+/// Words that say that a column of sizes, the only one, has those of segments.
+const SEGMENTS: [&str; 3] = ["segment", "chunk", "in"];
+/// Words of columns that tell which representation a line is about.
+const REPRESENTATIONS: [&str; 11] = [
     "representation",
     "rep",
     "rendition",
     "variant",
+    "quality",
+    "level",
     "track",
-    "end",
-    "ends",
-    "stop",
-    "until",
-    "scene",
-    "scenes",
-    "keyframe",
-    "keyframes",
-    "si",
-    "ti",
-    "complexity",
-    "url",
-    "name",
-    "file",
-    "codec",
-    "type",
-    "buffering",
+    "bitrate",
+    "resolution",
+    "profile",
+    "layer",
 ];
-/// Words that make something else than a size of whatever is in a column.
-const MEASURES: [&str; 15] = [
-    "psnr",
-    "ssim",
-    "vmaf",
-    "qp",
-    "crf",
-    "mos",
-    "total",
-    "sum",
-    "cumulative",
-    "overall",
-    "delay",
-    "latency",
-    "qoe",
-    "psnrs",
-    "score",
-];
-/// Words of columns that tell which representation a line is about.
-pub(super) const REPRESENTATIONS: [&str; 9] =
-    ["representation", "rep", "rendition", "variant", "quality", "level", "track", "bitrate", "resolution"];
-/// Words of columns of sizes.
-pub(super) const SIZES: [&str; 6] = ["size", "sizes", "bytes", "bits", "byte", "filesize"];
-/// Names that people give to the representations of a ladder, beside numbers and [`REPRESENTATIONS`].
-const LADDER: [&str; 30] = [
-    "low", "lowest", "lower", "lo", "medium", "med", "mid", "middle", "high", "highest", "higher", "hi",
-    "best", "worst", "ld", "sd", "hd", "fhd", "qhd", "uhd", "mobile", "base", "top", "main", "very", "ultra",
-    "full", "extra", "v", "q",
-];
-
-/// Words of columns that say when segments start.
+/// Words of columns that say when segments start, and how long they last.
 const STARTS: [&str; 8] = ["time", "start", "starts", "t", "pts", "timestamp", "begin", "at"];
-/// Words of columns that say how long segments last.
-const DURATIONS: [&str; 4] = ["duration", "dur", "length", "durations"];
+const DURATIONS: [&str; 5] = ["duration", "dur", "length", "durations", "len"];
 /// Units of time, and the power of ten that makes nanoseconds of them.
 const TIMES: [(&str, u32); 4] = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
 
@@ -169,74 +103,131 @@ const TIMES: [(&str, u32); 4] = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
 pub(super) enum Role {
     Column(Column),
     Clock(Clock),
-    Skipped,
+    /// It counts the segments, or nothing tells what it is.
+    Key,
 }
 
 /// What a column is by its name.
 pub(super) fn role(name: &str, place: usize) -> Result<Role, String> {
+    let told = format!("column {}, {}", place + 1, quoted(name));
     let words = plain(name);
-    let mut words: Vec<&str> = words.split('_').collect();
+    let words: Vec<&str> = words.split('_').filter(|word| !word.is_empty()).collect();
     let is_time = |word: &&str| STARTS.contains(word) || DURATIONS.contains(word);
     let unit = words.last().and_then(|last| TIMES.iter().find(|(unit, _)| unit == last));
-    if unit.is_some() && words.iter().any(&is_time) {
-        words.pop();
-    }
-    if words.len() > 1 && words.last().is_some_and(|last| ["bps", "kbps", "mbps", "gbps"].contains(last)) {
-        words.pop();
-    }
-    let are_known = words.iter().all(|word| word.is_empty() || OTHERS.contains(word) || is_time(word));
-    if words.iter().any(|word| MEASURES.contains(word)) {
-        return Ok(Role::Skipped);
-    }
-    if are_known {
-        let clock = |power| Clock {
-            name: name.to_owned(),
-            place,
-            power,
-            is_duration: words.iter().any(|word| DURATIONS.contains(word)),
-            times: Vec::new(),
+    let before = &words[..words.len().saturating_sub(usize::from(unit.is_some()))];
+    let of_segment = |word: &&str| is_time(word) || SEGMENTS.contains(word);
+    if before.iter().any(is_time) && before.iter().all(of_segment) {
+        let Some((_, power)) = unit else {
+            return Err(format!(
+                "{told}, has times without a unit; expected one, like \"time (s)\", or no such column"
+            ));
         };
-        let power = unit.filter(|_| words.iter().any(&is_time)).map(|(_, power)| *power);
-        return Ok(power.map_or(Role::Skipped, |power| Role::Clock(clock(power))));
+        let is_duration = before.iter().any(|word| DURATIONS.contains(word));
+        return Ok(Role::Clock(Clock { name: told, place, power: *power, is_duration, times: Vec::new() }));
     }
-    if !name.contains(char::is_alphabetic) {
-        let name = quoted(name);
-        return Err(format!("column {name}; expected the name of a representation, with a letter in it"));
+    let (own, unit) = without_unit(name);
+    if words.iter().any(|word| REPRESENTATIONS.contains(word)) && !is_rung(own) {
+        return Err(format!(
+            "{told}, tells which representation a line is about; expected a line for each segment, with a column for each \
+             representation, like low,high"
+        ));
     }
-    let alone = format!("x ({name})");
-    let unit = size_unit(name).or_else(|| {
-        size_unit(&alone)
-            .filter(|unit| unit.len() > 1 && *unit == name && unit.starts_with(char::is_alphabetic))
-    });
+    if words.is_empty() || !(is_rung(own) || is_size(own)) {
+        return Ok(Role::Key);
+    }
     let Some(bytes) = unit.map_or(Some(1), bytes_of) else {
-        let (name, unit) = (quoted(name), unit.unwrap_or_default());
-        return Err(format!("column {name} is in {unit}; expected B, kB, KiB, MB or MiB"));
+        return Err(format!("{told}, is in {}; expected B, kB, KiB, MB or MiB", unit.unwrap_or_default()));
     };
-    if words.len() > 1 && words.iter().any(|word| ["bitrate", "bitrates", "bandwidth"].contains(word)) {
-        return Err(format!("column {} is of bitrates; expected the sizes of segments", quoted(name)));
-    }
-    let own = unit.and_then(|unit| name.trim_end_matches([')', ']']).strip_suffix(unit));
-    let own =
-        own.map(|own| own.trim_end_matches(['(', '[', '_', ' ', '-', '/'])).filter(|own| !own.is_empty());
-    let is_size = unit.is_some() || words.iter().any(|word| SIZES.contains(word));
-    Ok(Role::Column(Column {
-        name: own.unwrap_or(name).to_owned(),
-        place,
-        unit: bytes,
-        has_unit: unit.is_some(),
-        is_named: is_size || is_representation(&words),
-        sizes: Vec::new(),
-    }))
+    let name = if own.is_empty() { name } else { own };
+    let (name, has_unit) = (name.to_owned(), unit.is_some());
+    Ok(Role::Column(Column { name, place, unit: bytes, has_unit, sizes: Vec::new() }))
 }
 
-/// Whether words name a representation: by a number and a letter as of a resolution or a bitrate (`240p`, `300k`, `640x360`), or
-/// with names of a ladder and numbers alone (`low`, `quality_2`).
-fn is_representation(words: &[&str]) -> bool {
-    let is_number = |word: &str| word.starts_with(|sign: char| sign.is_ascii_digit());
-    let is_rung = |pair: &[&str]| {
-        is_number(pair[0])
-            && ["p", "i", "k", "m", "x", "kbps", "mbps", "bps", "kbit", "mbit", "kb", "mb"].contains(&pair[1])
+/// The name of a column, and the unit of sizes or rates behind or before it: `low (kB)`, `low_kB`, `kB_low`.
+fn without_unit(name: &str) -> (&str, Option<&str>) {
+    const BETWEEN: [char; 9] = ['(', ')', '[', ']', '_', ' ', '-', '/', '.'];
+    let name = name.trim_matches(BETWEEN.as_slice());
+    if name.len() > 1 && is_unit(name) && size_unit(&format!("x ({name})")).is_some() {
+        return ("", Some(name));
+    }
+    let Some(unit) = size_unit(name) else { return (name, None) };
+    let own = name.strip_suffix(unit).or_else(|| name.strip_prefix(unit));
+    own.map_or((name, None), |own| (own.trim_matches(BETWEEN.as_slice()), Some(unit)))
+}
+
+/// Whether the whole name says that a column has sizes of segments, of one representation; nothing but a unit says so too.
+pub(super) fn is_size(own: &str) -> bool {
+    let words = pieces(own);
+    let has_size = words.is_empty() || words.iter().any(|word| SIZES.contains(&word.as_str()));
+    has_size && words.iter().all(|word| SIZES.contains(&word.as_str()) || SEGMENTS.contains(&word.as_str()))
+}
+
+/// Whether a whole name is that of a representation: by resolutions and bitrates (`240p`, `300_kbps`, `640x360`), as a rung of a
+/// ladder (`low`, `very high`), or with a number (`quality_2`); `size` and `bytes` may stand with it.
+fn is_rung(name: &str) -> bool {
+    let mut words = pieces(name);
+    words.retain(|word| {
+        !["size", "bytes", "in"].contains(&word.as_str()) || word == "size" && is_numbered(name)
+    });
+    let is_ladder = |words: &[String]| match words {
+        [one] => LADDER.contains(&one.as_str()),
+        [before, one] => BEFORE.contains(&before.as_str()) && LADDER.contains(&one.as_str()),
+        _ => false,
     };
-    words.windows(2).any(is_rung)
-        || words.iter().all(|word| is_number(word) || LADDER.contains(word) || REPRESENTATIONS.contains(word))
+    !words.is_empty() && (is_ladder(&words) || is_numbered(name) || are_numbers(&words))
+}
+
+/// Whether a name is a word and a number: `quality_2`, `size_1_bytes`.
+pub(super) fn is_numbered(name: &str) -> bool {
+    let words = pieces(name);
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "bytes").collect();
+    match words[..] {
+        [word, number] => NUMBERED.contains(&word) && is_number(number),
+        ["video", "size", number] => is_number(number),
+        _ => false,
+    }
+}
+
+/// Whether words are resolutions and bitrates alone: numbers with what they are of, `p` or `kbps`, or two with `x` between.
+fn are_numbers(words: &[String]) -> bool {
+    let mut rest = words;
+    while let [number, of, behind @ ..] = rest {
+        if !is_number(number) {
+            return false;
+        }
+        rest = match behind {
+            [width, behind @ ..] if of == "x" && is_number(width) => behind,
+            [per, behind @ ..] if per == "s" && ["kbit", "mbit", "kb", "mb"].contains(&of.as_str()) => behind,
+            [frames] if of == "p" && is_number(frames) => &[],
+            _ if OF_NUMBERS.contains(&of.as_str()) => behind,
+            _ => return false,
+        };
+    }
+    rest.is_empty()
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|sign: char| sign.is_ascii_digit())
+}
+
+/// The words of a name in small letters; a number, which may have a point, is one of its own.
+fn pieces(name: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut before = None;
+    for sign in name.to_lowercase().chars() {
+        let kind = match sign {
+            '.' if before == Some(1) => 1,
+            _ if sign.is_ascii_digit() => 1,
+            '_' | '-' | ' ' | '.' | '/' | '(' | ')' | '[' | ']' => 0,
+            _ => 2,
+        };
+        if kind > 0 {
+            match pieces.last_mut().filter(|_| before == Some(kind)) {
+                Some(last) => last.push(sign),
+                None => pieces.push(sign.to_string()),
+            }
+        }
+        before = Some(kind);
+    }
+    pieces
 }

@@ -5,9 +5,9 @@ mod column;
 use super::file::{self, TextError, quoted};
 use super::{MAX_REPRESENTATIONS, MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_SIZES};
 pub(super) use column::Column;
-use column::{Clock, REPRESENTATIONS, Role, SIZES, role};
+use column::{Clock, Role, is_numbered, is_size, role};
 use units::Duration;
-use units::table::{Reader, plain};
+use units::table::Reader;
 
 /// What such a file says.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,8 +15,34 @@ pub(super) struct Sized {
     /// At least one, with at least one size each.
     pub(super) columns: Vec<Column>,
     pub(super) clocks: Vec<Clock>,
-    /// A note about the other columns.
-    pub(super) skipped: Option<String>,
+    /// The lines of comments that say how long segments last, and what they say.
+    pub(super) stated: Vec<(usize, Duration)>,
+}
+
+/// A column that must count the segments.
+struct Key {
+    place: usize,
+    /// The number in its first line: 0 or 1.
+    first: u64,
+}
+
+impl Key {
+    /// Checks the line of a segment, counted from 0.
+    fn check<'a>(&mut self, reader: &mut Reader<'a>, cells: &[&'a str], segment: u64) -> Result<(), String> {
+        let (column, cell) = (reader.column(self.place), cells[self.place]);
+        let number = reader.whole(cell);
+        if segment == 0 {
+            self.first = number.filter(|number| *number < 2).ok_or_else(|| not_a_size(&column))?;
+        }
+        let expected = self.first + segment;
+        match number == Some(expected) {
+            true => Ok(()),
+            false => Err(format!(
+                "{column}, is {}; expected {expected}, the number of the next segment, or no such column",
+                quoted(cell)
+            )),
+        }
+    }
 }
 
 /// Reads a file: at least one column, and at least one segment.
@@ -27,15 +53,8 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
     let mut reader = file::csv(text)?;
     let header = reader.first().number;
     let in_header = |problem| TextError::line(header, problem);
-    let (mut columns, mut clocks) = roles(&mut reader).map_err(in_header)?;
-    if columns.len() + clocks.len() > 1 {
-        leave_out_others(&mut columns, &reader);
-    }
-    check_names(&columns, &reader).map_err(in_header)?;
-    let kept: Vec<usize> =
-        columns.iter().map(|column| column.place).chain(clocks.iter().map(|clock| clock.place)).collect();
-    let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
-    reader.keep(kept.into_iter());
+    let Roles { mut columns, mut clocks, mut keys } = roles(&mut reader).map_err(in_header)?;
+    reader.keep(columns.iter().map(|column| column.place).chain(clocks.iter().map(|clock| clock.place)));
     let most = MAX_SEGMENTS.min(MAX_SIZES / columns.len());
     let (mut segments, mut cells) = (0, Vec::new());
     while let Some(line) = reader.next(&mut cells) {
@@ -43,8 +62,11 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
         if segments == most {
             return Err(wrong(format!("more than {most} segments")));
         }
-        if let Some(problem) = reader.miscounted(cells.len(), reader.count()) {
+        if let Some(problem) = reader.miscounted(cells.len()) {
             return Err(wrong(problem));
+        }
+        for key in &mut keys {
+            key.check(&mut reader, &cells, segments as u64).map_err(wrong)?;
         }
         for column in &mut columns {
             let bytes = size(column, &mut reader, cells[column.place]).map_err(wrong)?;
@@ -54,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
             let cell = cells[clock.place];
             let Some((time, _)) = reader.scaled(cell, clock.power) else {
                 let why = reader.fault(cell).unwrap_or_else(|| format!("{} is too large", quoted(cell)));
-                return Err(wrong(format!("{}: {why}; expected a time", quoted(&clock.name))));
+                return Err(wrong(format!("{}: {why}; expected a time", clock.name)));
             };
             clock.times.push((line.number, Duration::from_nanos(time)));
         }
@@ -63,61 +85,46 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
     if segments == 0 {
         return Err(TextError::whole("no segment; expected a line for each below the names of the columns"));
     }
-    check_alike(&columns).map_err(in_header)?;
-    Ok(Sized { columns, clocks, skipped })
+    check_not_turned(&columns).map_err(in_header)?;
+    let stated =
+        reader.durations_in_comments(&["segment", "segments", "chunk", "chunks", "fragments", "gop"]);
+    Ok(Sized { columns, clocks, stated })
 }
 
-/// Checks that no column is taken for a representation beside others whose names say that they are, and that there is a
-/// column for each representation.
-fn check_names(columns: &[Column], reader: &Reader<'_>) -> Result<(), String> {
-    let other = columns.iter().find(|column| !column.is_named);
-    if let Some(other) = other.filter(|_| columns.iter().any(|column| column.is_named)) {
-        return Err(not_a_size(&other.name));
-    }
-    let [column] = columns else { return Ok(()) };
-    let words = |name: &str| plain(name).split('_').map(str::to_owned).collect::<Vec<_>>();
-    let is_size_alone = words(&column.name).iter().all(|word| {
-        SIZES.contains(&word.as_str()) || ["segment", "chunk", "length", "in"].contains(&word.as_str())
-    });
-    let is_representation =
-        |name: &&&str| words(name).iter().any(|word| REPRESENTATIONS.contains(&word.as_str()));
-    match reader.names().iter().find(is_representation).filter(|_| is_size_alone) {
-        Some(name) => Err(format!(
-            "column {} and one column of sizes: a line for each segment of each representation; expected a line for each segment, \
-             with a column for each representation, like low,high",
-            quoted(name)
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Neighbours of a ladder have at most this ratio, many times that of any real one.
-const MOST_RATIO: f64 = 16.0;
-
-/// Checks that columns whose names tell nothing have sizes that are like each other.
-fn check_alike(columns: &[Column]) -> Result<(), String> {
-    if columns.iter().all(|column| column.is_named) {
-        return Ok(());
-    }
-    let sum = |column: &Column| column.sizes.iter().sum::<u64>() as f64;
-    let mut sorted: Vec<&Column> = columns.iter().collect();
-    sorted.sort_by(|one, other| sum(one).total_cmp(&sum(other)));
-    match sorted.windows(2).find(|pair| sum(pair[1]) > MOST_RATIO * sum(pair[0])) {
-        Some(pair) => Err(not_a_size(&pair[0].name)),
-        None => Ok(()),
-    }
-}
-
-fn not_a_size(name: &str) -> String {
+fn not_a_size(column: &str) -> String {
     format!(
-        "nothing tells that column {} has sizes of segments, and it is not like the others; expected names of representations, \
-         like \"240p\", \"low\" or \"size_1\", or no such column",
-        quoted(name)
+        "{column}, is neither a name of a representation, like 240p, 300_kbps, low or size_1, nor does it count the segments \
+         from 0 or 1; expected no such column: leave it out"
     )
 }
 
+/// Checks that numbered columns are not those of segments, with a line for each representation: each line much larger than
+/// the one before, and fewer lines than columns.
+fn check_not_turned(columns: &[Column]) -> Result<(), String> {
+    const RUNG: f64 = 1.2;
+    let lines = columns[0].sizes.len();
+    let sum = |line: usize| columns.iter().map(|column| column.sizes[line] as f64).sum::<f64>();
+    let is_turned = lines > 1
+        && lines < columns.len()
+        && columns.iter().all(|column| is_numbered(&column.name))
+        && (1..lines).all(|line| sum(line) >= RUNG * sum(line - 1));
+    match is_turned {
+        true => Err("the lines are those of representations, and the columns those of segments, by their sizes; expected a line for \
+                     each segment, with a column for each representation"
+            .to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// The columns of a file.
+struct Roles {
+    columns: Vec<Column>,
+    clocks: Vec<Clock>,
+    keys: Vec<Key>,
+}
+
 /// The columns of a file by their names.
-fn roles(reader: &mut Reader<'_>) -> Result<(Vec<Column>, Vec<Clock>), String> {
+fn roles(reader: &mut Reader<'_>) -> Result<Roles, String> {
     reader.settle(&[], &[])?;
     // A file without names would lose its first segment.
     if reader.names().is_empty() {
@@ -126,24 +133,34 @@ fn roles(reader: &mut Reader<'_>) -> Result<(Vec<Column>, Vec<Clock>), String> {
             "found {first}; expected the names of representations, each with a letter in it"
         ));
     }
-    let (mut columns, mut clocks): (Vec<Column>, Vec<Clock>) = (Vec::new(), Vec::new());
+    let (mut columns, mut clocks, mut keys): (Vec<Column>, Vec<Clock>, Vec<Key>) = Default::default();
     for (place, name) in reader.names().iter().enumerate() {
         match role(name, place)? {
-            Role::Skipped => {}
+            Role::Key => keys.push(Key { place, first: 0 }),
             Role::Clock(clock) => clocks.push(clock),
             Role::Column(column) => {
                 if columns.len() == MAX_REPRESENTATIONS {
                     return Err(format!("more than {MAX_REPRESENTATIONS} columns"));
                 }
                 if columns.iter().any(|known| known.name == column.name) {
-                    return Err(format!("column {} twice", quoted(&column.name)));
+                    return Err(format!("{} twice", reader.column(place)));
                 }
                 columns.push(column);
             }
         }
     }
     if columns.is_empty() {
-        return Err("no column of a representation; expected one at least".to_owned());
+        let other = keys.iter().map(|key| key.place).find(|place| *place > 0);
+        return Err(other
+            .map_or("no column of a representation; expected one at least".to_owned(), |place| {
+                not_a_size(&reader.column(place))
+            }));
+    }
+    if let Some(whole) = columns.iter().find(|column| is_size(&column.name)).filter(|_| columns.len() > 1) {
+        return Err(format!(
+            "{} does not say of which representation its sizes are; expected a name like 240p, low or size_1, or no such column",
+            reader.column(whole.place)
+        ));
     }
     let is_bare = |column: &Column| !column.has_unit;
     if let Some((line, unit)) = reader.size_unit_in_comment().filter(|_| columns.iter().any(is_bare)) {
@@ -152,38 +169,7 @@ fn roles(reader: &mut Reader<'_>) -> Result<(Vec<Column>, Vec<Clock>), String> {
             quoted(unit)
         ));
     }
-    Ok((columns, clocks))
-}
-
-/// Leaves out columns that cannot be sizes, whatever their names: whole numbers that rise by one from line to line, and
-/// words.
-fn leave_out_others(columns: &mut Vec<Column>, reader: &Reader<'_>) {
-    let mut reader = reader.clone();
-    let (mut lines, mut cells) = (0u64, Vec::new());
-    // The first number of each column that has only risen by one, and whether it only has words.
-    let mut states: Vec<(Option<u64>, bool)> = vec![(None, true); columns.len()];
-    while reader.next(&mut cells).is_some() {
-        for (column, (first, are_words)) in columns.iter().zip(&mut states) {
-            let cell = cells.get(column.place).copied().unwrap_or("");
-            let number =
-                reader.scaled(cell, 0).filter(|(_, is_rounded)| !is_rounded).map(|(number, _)| number);
-            *first =
-                if lines == 0 { number } else { first.filter(|first| number == first.checked_add(lines)) };
-            let is_missing =
-                ["na", "n/a", "nan", "null", "none", "inf"].contains(&cell.to_lowercase().as_str());
-            *are_words &= cell.starts_with(char::is_alphabetic) && !is_missing;
-        }
-        lines += 1;
-    }
-    let is_other = |(first, are_words): (Option<u64>, bool)| {
-        let counts = first.is_some_and(|first| lines > 2 || (lines > 1 && first < 2));
-        lines > 0 && (counts || are_words)
-    };
-    if states.iter().all(|state| is_other(*state)) {
-        return;
-    }
-    let mut states = states.into_iter();
-    columns.retain(|_| !states.next().is_some_and(is_other));
+    Ok(Roles { columns, clocks, keys })
 }
 
 /// The bytes in a cell of a column.
@@ -198,8 +184,8 @@ fn size<'a>(column: &Column, reader: &mut Reader<'a>, cell: &'a str) -> Result<u
     bytes.ok_or_else(|| {
         let fault = if column.unit == 1 { reader.whole_fault(cell) } else { reader.fault(cell) };
         let why = fault.map_or(String::new(), |fault| format!(": {fault}"));
-        let (name, value) = (quoted(&column.name), quoted(cell));
-        format!("{name} is {value}{why}; expected the bytes of a segment, as 86250")
+        let (name, value) = (reader.column(column.place), quoted(cell));
+        format!("{name}, is {value}{why}; expected the bytes of a segment, as 86250")
     })
 }
 
