@@ -277,7 +277,13 @@ def test_gzip_that_is_cut_or_broken_shows_what_was_unpacked(tmp_path: Path, form
     assert len(log.sent) > 2 and "gzip data end there" in cut
     # The check sum alone is wrong: everything is there.
     path.write_bytes(packed[:-8] + bytes(8))
-    assert "its gzip data are broken there" in " ".join(only(path).notes) or form == "contained"
+    log = only(path)
+    assert "the checksum of its gzip data is wrong" in " ".join(log.notes) and "cut off" not in " ".join(log.notes)
+    # Zeros behind it are padding, and anything else is told.
+    for behind, told in ((bytes(512), ""), (b"more", "what stands behind its gzip data is left out")):
+        path.write_bytes(packed + behind)
+        log = only(path)
+        assert told in " ".join(log.notes) and "cut off" not in " ".join(log.notes)
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,8 @@ def test_a_head_that_was_cut_off_is_missed(tmp_path: Path, scale: float) -> None
 
 
 def test_units_that_differ_or_are_unknown_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(quiclab.Error, match="time_units differ between configuration and common_fields; expected one"):
+    told = r"the units of time differ between configuration\.time_units and common_fields\.time_units; expected one"
+    with pytest.raises(quiclab.Error, match=told):
         read(tmp_path, document(SERVER, configuration={"time_units": "ms"}, common_fields={"time_units": "us"}))
     with pytest.raises(quiclab.Error, match=r"common_fields\.time_units is 'ticks'; expected one of s, ms, us, ns"):
         read(tmp_path, document(SERVER, common_fields={"time_units": "ticks"}))

@@ -341,7 +341,7 @@ def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> No
     [
         (lambda text: "", "x.sqlog: is empty"),
         (lambda text: "no JSON\n" + text, "x.sqlog:1: not JSON"),
-        (lambda text: text.replace("relative_to_epoch", "lunar"), "x.sqlog:1: time_format is 'lunar'"),
+        (lambda text: text.replace("relative_to_epoch", "lunar"), "x.sqlog:1: common_fields.time_format is 'lunar'"),
         (
             lambda text: text.replace('"trace": {', '"trace": {"configuration": {"time_units": "days"}, '),
             "x.sqlog:1: configuration.time_units is 'days'; expected one of s, ms, us, ns",

@@ -58,7 +58,7 @@ impl ViewLog {
         py.detach(|| log.sort())
     }
 
-    /// The time of the last event without the reference, where times are those since the event before.
+    /// The time of the last event without the reference.
     #[getter]
     fn last(&self) -> i64 {
         self.reader.last()

@@ -24,6 +24,10 @@ LIMIT = 2_000_000
 """The most packets that a page takes: what a browser can hold."""
 
 
+_NAMED = 5
+"""So many files and folders are named in a sentence."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """What is on a page."""
@@ -63,7 +67,7 @@ def write(
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
     from quiclab import __version__
-    from quiclab.view import model, players, qlog, records, tables
+    from quiclab.view import copies, model, players, qlog, records, tables
     from quiclab.view.page import page
 
     where = _where(run)
@@ -75,7 +79,7 @@ def write(
     recorded = records.read(where, _summary(where), connections)
     without_packets = tables.logs(where)
     paths = _files(where, bool(without_packets))
-    logs, wrong = [], list[Error]()
+    read, wrong = list[tuple[Path, Any]](), list[Error]()
     for index, path in enumerate(paths):
         size = max(path.stat().st_size if path.exists() else 0, 1)
 
@@ -85,12 +89,13 @@ def write(
 
         heard(0)
         try:
-            logs += qlog.read(path, heard)
+            read += [(path, log) for log in qlog.read(path, heard)]
         except Error as error:
             wrong.append(error)
-    if wrong and not logs and not without_packets:
-        raise wrong[0]
-    notes = [note for log in logs for note in log.notes]
+    if wrong and not read and not without_packets:
+        raise _none_read(where, wrong)
+    logs, copied = copies.without_copies(read)
+    notes = [note for log in logs for note in log.notes] + copied + _below(where, paths)
     notes += [f"left out: {str(error).removeprefix(f'{where}/')}" for error in wrong]
     logs += without_packets
     # The logs of a run are those of one simulation, or of one emulation, which has one clock.
@@ -133,8 +138,37 @@ def _files(where: Path, may_be_none: bool) -> list[Path]:
         raise Error(f"{where}: there is no such run folder")
     paths = list(qlog.records(where))
     if not paths and not may_be_none:
+        runs = [path.name for path in qlog.runs(where)]
+        if runs:
+            raise Error(f"{where}: has no qlog itself, but runs: choose one of {', '.join(runs[:5])}")
         raise Error(f"{where}: has no qlog (*.sqlog): runs with `--qlog` have one for each simulated connection")
     return paths
+
+
+def _none_read(where: Path, wrong: list[Error]) -> Error:
+    """What is wrong with files of which none can be read."""
+    if len(wrong) == 1:
+        return wrong[0]
+    named = "; ".join(str(error).removeprefix(f"{where}/") for error in wrong[:_NAMED])
+    more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+    return Error(f"{where}: none of its {len(wrong)} qlogs can be read: {named}{more}")
+
+
+def _below(where: Path, paths: list[Path]) -> list[str]:
+    """A sentence if qlogs in folders below were read, or were not because the folder has some itself."""
+    from quiclab.view import qlog
+
+    if not where.is_dir():
+        return []
+    is_read = any(path.parent != where for path in paths)
+    found = paths if is_read else qlog.below(where)
+    folders = list(dict.fromkeys(str(path.parent.relative_to(where)) for path in found if path.parent != where))
+    if not folders:
+        return []
+    named = ", ".join(folders[:_NAMED]) + (", ..." if len(folders) > _NAMED else "")
+    return [
+        f"qlogs of folders below are {'read' if is_read else 'not read, since the folder has some itself'}: {named}"
+    ]
 
 
 def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:

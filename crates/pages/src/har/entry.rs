@@ -11,6 +11,10 @@ use http::Priority;
 
 /// The maximum duration of an entry in milliseconds: eleven days.
 const MAX_MS: f64 = 1e9;
+/// A time that differs from the sum of its timings by so many milliseconds, or by this part, is the same: tools round, and
+/// some parts are not in any of them.
+const NEAR_MS: f64 = 20.0;
+const NEAR: f64 = 0.25;
 /// The maximum number of stack frames searched for the initiator of an object.
 const MAX_FRAMES: usize = 64;
 
@@ -22,7 +26,7 @@ pub(super) struct Entry {
     /// The id of its page.
     pub(super) page: Option<String>,
     /// What it says that cannot all be true, or does not say.
-    pub(super) doubts: [Option<Doubt>; 3],
+    pub(super) doubts: [Option<Doubt>; 5],
     /// The URL without its fragment.
     pub(super) url: String,
     /// The target of a redirect.
@@ -47,26 +51,33 @@ impl Entry {
         number: usize,
         zone: Option<i64>,
     ) -> Result<Result<Entry, Unused>, String> {
-        let request = node.need("request")?;
+        let Some(request) = node.get("request").filter(Node::is_object) else {
+            return Ok(Err(Unused::Unreadable));
+        };
         let Some((response, status)) = answered(node)? else { return Ok(Err(Unused::NeverMade)) };
         let method = request.get("method").and_then(|method| method.text().ok());
         if method.is_some_and(|method| method.trim().eq_ignore_ascii_case("CONNECT")) {
             return Ok(Err(Unused::Connect));
         }
-        let url = request.need("url")?.text()?;
+        let Some(url) = request.get("url") else { return Ok(Err(Unused::Unreadable)) };
+        let url = url.text()?;
         if !is_http(url) {
             return Ok(Err(Unused::NotHttp));
         }
         if is_local(node, status, &response)? {
             return Ok(Err(Unused::Local));
         }
-        let started = node.need("startedDateTime")?;
+        let Some(started) = node.get("startedDateTime").filter(Node::is_something) else {
+            return Ok(Err(Unused::Unreadable));
+        };
         let text = started.text()?;
         let start = time::nanos(text, zone.unwrap_or(0))
             .or_else(|| time::is_before(text).then_some(0))
             .ok_or_else(|| started.wrong("a time as \"2026-03-01T09:05:00.123Z\""))?;
         let no_zone = zone.filter(|_| start > 0 && time::zone_of(text).is_none()).map(|_| Doubt::Zone);
-        let took = took(node)?;
+        let (took, of_time) = took(node)?;
+        let is_pushed = |pushed: Node<'_>| pushed.is_something();
+        let pushed = node.get("_was_pushed").is_some_and(is_pushed).then_some(Doubt::Pushed);
         let receive = timing(node, "receive")?.unwrap_or(0.0).min(took);
         let nanos = |ms: f64| start + (ms * 1e6).round() as u64;
         let sizes = sizes::of(&request, &response, status)?;
@@ -74,7 +85,7 @@ impl Entry {
         Ok(Ok(Entry {
             number,
             page: node.get("pageref").and_then(|page| page.name()).filter(|page| !page.is_empty()),
-            doubts: [sizes.doubt, of_request, no_zone],
+            doubts: [sizes.doubt, of_request, no_zone, of_time, pushed],
             url: without_fragment(url).to_owned(),
             redirects_to: redirect(&response, status, url)?,
             initiators: initiators(node),
@@ -108,21 +119,28 @@ fn answered<'a>(node: &Node<'a>) -> Result<Option<(Node<'a>, i64)>, String> {
     Ok((100..1_000).contains(&status).then_some((response, status)))
 }
 
-/// How long an entry took, in milliseconds: its time unless that is negative, otherwise the sum of its timings, as HAR 1.2 defines it. The time of
-/// `ssl` is in `connect`.
-fn took(node: &Node<'_>) -> Result<f64, String> {
+/// How long an entry took, in milliseconds: its time unless that is negative, otherwise the sum of its timings. HAR 1.2
+/// defines both as the same; where they are far apart, the sum is taken, and that is a doubt. The time of `ssl` is in
+/// `connect`.
+fn took(node: &Node<'_>) -> Result<(f64, Option<Doubt>), String> {
     let stated = node.get("time").map(|time| millis(&time)).transpose()?;
-    if let Some(Some(time)) = stated {
-        return Ok(time);
-    }
-    let mut sum = None;
+    let (mut sum, mut queued) = (None, 0.0);
     for name in ["blocked", "dns", "connect", "send", "wait", "receive"] {
         if let Some(part) = timing(node, name)? {
             sum = Some(sum.unwrap_or(0.0) + part);
+            queued = if name == "blocked" { part } else { queued };
         }
     }
+    if let Some(Some(time)) = stated {
+        // Some leave out what an entry waited for a connection.
+        let is_near = |sum: f64| (time - sum).abs() <= NEAR_MS.max(NEAR * sum.max(time));
+        return Ok(match sum.filter(|sum| *sum > 0.0 && !is_near(*sum) && !is_near(*sum - queued)) {
+            Some(sum) => (sum, Some(Doubt::Timings)),
+            None => (time, None),
+        });
+    }
     let unknown = || "no time, and no timings whose sum it is".to_owned();
-    sum.or(stated.map(|_| 0.0)).ok_or_else(unknown)
+    sum.or(stated.map(|_| 0.0)).map(|took| (took, None)).ok_or_else(unknown)
 }
 
 /// A member of `timings` in milliseconds. Negative ones do not apply.

@@ -50,11 +50,17 @@ impl<'a> Node<'a> {
         }
         Err(self.wrong("a whole number"))
     }
-    /// Whether it is more than `false`, `0` or an empty text.
+    /// Whether it is more than `false`, `0` or an empty text, or a text that says so.
     pub(super) fn is_something(&self) -> bool {
+        let is_no = |text: &str| {
+            ["", "0", "false", "no", "none", "null"].contains(&text.trim().to_ascii_lowercase().as_str())
+        };
         !matches!(self.value, Json::Bool(false))
             && self.value.as_f64() != Some(0.0)
-            && self.value.as_str() != Some("")
+            && !self.value.as_str().is_some_and(is_no)
+    }
+    pub(super) fn is_object(&self) -> bool {
+        self.value.is_object()
     }
     pub(super) fn is_true(&self) -> bool {
         self.value.as_bool() == Some(true)

@@ -18,14 +18,17 @@ pub(super) enum Unused {
     NotHttp,
     /// The method is CONNECT: a tunnel through a proxy (RFC 9110 section 9.3.6), not a request for an object.
     Connect,
+    /// There is no request, or no time at which it began, as far as they can be read.
+    Unreadable,
 }
 
 /// The words for reasons, in the order of [`Unused`].
-const UNUSED: [&str; 4] = [
+const UNUSED: [&str; 5] = [
     "never made, blocked or given up (no HTTP status)",
     "from a cache, a service worker or the browser itself",
     "not http or https",
     "with the method CONNECT, which asks a proxy for a tunnel and not for an object",
+    "without a request, its url or its startedDateTime, so that they cannot be played",
 ];
 
 /// What an entry says of itself that cannot all be true, or does not say.
@@ -49,10 +52,24 @@ pub(super) enum Doubt {
     Page,
     /// The time has no zone, and others have one.
     Zone,
+    /// The content is compressed, and its size on the wire is not known.
+    Unpacked,
+    /// `content.size` is 0 or absent, and there is text.
+    Text,
+    /// `bodySize` is that of the unpacked content, and the field `content-length` that of the packed.
+    Packed,
+    /// `_transferSize` is far above the content.
+    Above,
+    /// The content is that of the whole, of which a part was sent.
+    Part,
+    /// The time is not the sum of the timings.
+    Timings,
+    /// The response was pushed by the server.
+    Pushed,
 }
 
 /// The words for doubts, in the order of [`Doubt`].
-const DOUBTS: [&str; 9] = [
+const DOUBTS: [&str; 16] = [
     "with content, but a _transferSize not above headersSize, which is not used",
     "with content, but a bodySize of 0, which is not used",
     "with content, but a content-length of 0, which is not used",
@@ -62,6 +79,13 @@ const DOUBTS: [&str; 9] = [
     "with a request.bodySize of 0 and a content-length: the latter is taken",
     "without a pageref: they belong to the page that had begun last",
     "with a time without a zone: the zone of the others is taken",
+    "with compressed content whose size on the wire is not known: the size of the unpacked content is taken",
+    "with text and a content.size of 0, or none: the length of the text is taken",
+    "with a bodySize of the unpacked content and a lower content-length: the latter is taken",
+    "with a _transferSize far above the content, which is taken as it stands",
+    "with a part of the content, whose size content-range says: the size of the part is taken",
+    "with a time that is not the sum of the timings: the sum is taken",
+    "pushed by the server: they are requested as the others",
 ];
 
 /// Numbers of entries by reason.
@@ -95,7 +119,7 @@ impl<const REASONS: usize> Tally<REASONS> {
 
 /// The entries that were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LeftOut(Tally<4>);
+pub(super) struct LeftOut(Tally<5>);
 
 impl LeftOut {
     pub(super) fn new() -> LeftOut {
@@ -122,7 +146,7 @@ impl fmt::Display for LeftOut {
 
 /// The entries that were settled in one of several ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Doubts(Tally<9>);
+pub(super) struct Doubts(Tally<16>);
 
 impl Doubts {
     pub(super) fn new() -> Doubts {

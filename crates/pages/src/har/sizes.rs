@@ -48,12 +48,21 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
     }
     let content = response.get("content");
     let of_content = |name| content.as_ref().and_then(|content| content.get(name));
-    let whole = known(of_content("size"))?;
-    let has_content = whole.is_some_and(|bytes| bytes > 0);
+    let part = part(response).filter(|_| status == 206);
+    let texts = content.as_ref().and_then(text_bytes);
+    let stated = known(of_content("size"))?;
     // Exporters write 0 for sizes that they do not know.
+    let has_text = stated.unwrap_or(0) == 0 && texts.is_some();
+    let whole = if has_text { texts } else { stated };
+    let has_content = whole.is_some_and(|bytes| bytes > 0);
+    let packed = field(response, "content-encoding").is_some_and(is_packing);
+    let length = content_length(response);
     let is_unknown = body == Some(0) && has_content;
     if let Some(body) = body.filter(|_| !is_unknown) {
-        return with(body, None);
+        return match length.filter(|length| packed && (1..body).contains(length) && Some(body) == whole) {
+            Some(length) => with(length, Some(Doubt::Packed)),
+            None => with(body, None),
+        };
     }
     // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
     let mut doubt = is_unknown.then_some(Doubt::Body);
@@ -64,20 +73,30 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
                 return Ok(Sizes { bytes: 0, header_bytes: transferred, doubt });
             }
             0 => doubt = Some(Doubt::Transferred),
-            bytes => return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt }),
+            bytes => {
+                let expected = whole.or(part).unwrap_or(bytes).max(length.unwrap_or(0));
+                let is_far = has_content && bytes > expected.saturating_mul(2).saturating_add(MAX_FIELDS);
+                let doubt = if is_far { Some(Doubt::Above) } else { doubt };
+                return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt });
+            }
         }
     }
-    match content_length(response) {
+    match length {
         Some(0) if has_content => doubt = Some(Doubt::Length),
         Some(bytes) => return with(bytes, doubt),
         None => {}
     }
+    if let Some(part) = part {
+        return with(part, whole.filter(|whole| *whole != part).map(|_| Doubt::Part).or(doubt));
+    }
     if let Some(whole) = whole {
         let saved = of_content("compression").map_or(Ok(0), |saved| saved.whole())?.max(0) as u64;
+        let unpacked = (packed && saved == 0 && whole > 0).then_some(Doubt::Unpacked);
+        let text = has_text.then_some(Doubt::Text);
         // Nothing is compressed to nothing.
         return match whole.saturating_sub(saved) {
             0 if whole > 0 => with(whole, Some(Doubt::Compression)),
-            bytes => with(bytes, doubt),
+            bytes => with(bytes, unpacked.or(text).or(doubt)),
         };
     }
     // A browser does not read the content of a redirect (RFC 9110 15.4).
@@ -86,6 +105,34 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
     }
     response.need("content")?;
     Err("neither response.bodySize nor response.content.size is known".to_owned())
+}
+
+/// More bytes than the fields of a response have.
+const MAX_FIELDS: u64 = 16_384;
+
+/// Whether a content coding (RFC 9110 section 8.4.1) makes content smaller.
+fn is_packing(coding: &str) -> bool {
+    let coding = coding.trim().to_ascii_lowercase();
+    !matches!(coding.as_str(), "" | "identity" | "none")
+}
+
+/// The bytes of a part of the content (RFC 9110 section 14.4): `bytes 0-99/5000` has 100.
+fn part(response: &Node<'_>) -> Option<u64> {
+    let range = field(response, "content-range")?.trim().strip_prefix("bytes")?;
+    let (first, last) = range.split('/').next()?.trim_start_matches([' ', '=']).trim().split_once('-')?;
+    let bytes = last.trim().parse::<u64>().ok()?.checked_sub(first.trim().parse().ok()?)?.checked_add(1)?;
+    (bytes <= MAX_BYTES).then_some(bytes)
+}
+
+/// The bytes of the text of a content; `None` if it is empty. In base64 four characters are three bytes.
+fn text_bytes(content: &Node<'_>) -> Option<u64> {
+    let text = content.get("text")?.text().ok().filter(|text| !text.is_empty())?;
+    let encoding = content.get("encoding").and_then(|encoding| encoding.text().ok()).unwrap_or("");
+    if !encoding.eq_ignore_ascii_case("base64") {
+        return Some(text.len() as u64);
+    }
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count() as u64;
+    Some(digits * 3 / 4)
 }
 
 /// The size of a request with its body, and a doubt about it.

@@ -27,7 +27,7 @@ struct Clock {
     is_delta: bool,
     /// Added to all times, in nanoseconds.
     reference: i64,
-    /// The time of the last event, without the reference, if they are differences.
+    /// The time of the last event, without the reference.
     last: i64,
 }
 
@@ -36,7 +36,7 @@ impl Clock {
     fn after(self, time: Milliseconds) -> Option<(i64, Self)> {
         let time = time.nanoseconds().checked_add(if self.is_delta { self.last } else { 0 })?;
         let absolute = time.checked_add(self.reference)?;
-        let next = Self { last: if self.is_delta { time } else { 0 }, ..self };
+        let next = Self { last: time, ..self };
         ((absolute as f64).abs() < LATEST_MS * 1e6).then_some((absolute, next))
     }
 }
@@ -76,6 +76,21 @@ struct Event<'a> {
     /// What some stacks write instead.
     #[serde(borrow, default, rename = "ODCID")]
     odcid: Option<&'a RawValue>,
+    /// What says how its own time is read.
+    #[serde(
+        borrow,
+        default,
+        alias = "time_unit",
+        alias = "timeUnits",
+        alias = "timeUnit",
+        alias = "TIME_UNITS",
+        alias = "units",
+        alias = "unit",
+        alias = "time_format",
+        alias = "timeFormat",
+        alias = "TIME_FORMAT"
+    )]
+    time_units: Option<&'a RawValue>,
 }
 
 impl Reader {
@@ -96,7 +111,7 @@ impl Reader {
         group.clone_into(&mut self.group);
     }
 
-    /// The time of the last event, in nanoseconds before the reference is added, if times are differences; else 0.
+    /// The time of the last event, in nanoseconds, before the reference is added.
     #[must_use]
     pub fn last(&self) -> i64 {
         self.clock.last
@@ -130,6 +145,9 @@ impl Reader {
             return None;
         }
         let event: Event<'_> = serde_json::from_str(std::str::from_utf8(record).ok()?).ok()?;
+        if event.time_units.is_some() {
+            return None;
+        }
         if event.group_id.or(event.odcid).is_some_and(|group| group.get() != self.group) {
             return None;
         }
@@ -185,14 +203,14 @@ fn trimmed(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// A type of packets as it is compared; none if it is not one of the schema's words.
+/// A type of packets as it is compared; none if it is not one of the schema's words, or "unknown".
 fn kind(text: &str) -> Option<&'static str> {
     KINDS.iter().find(|kind| kind.eq_ignore_ascii_case(text)).copied()
 }
 
 /// The types of packets of the schema. Other spellings are left to the caller.
-const KINDS: [&str; 8] =
-    ["1rtt", "initial", "handshake", "0rtt", "retry", "version_negotiation", "stateless_reset", "unknown"];
+const KINDS: [&str; 7] =
+    ["1rtt", "initial", "handshake", "0rtt", "retry", "version_negotiation", "stateless_reset"];
 
 /// Reads a value that must not be null where it stands.
 fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
@@ -242,6 +260,9 @@ mod tests {
             r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"frames":[{"frame_type":"reset_stream","stream_id":{"raw":4}}]}}"#,
             r#"{"time":NaN,"name":"x","data":{}}"#,
             r#"{"time":1,"name":"x","data":{}"#,
+            r#"{"time":1,"name":"x","data":{},"time_units":"us"}"#,
+            r#"{"time":1,"name":"x","data":{},"timeFormat":"delta"}"#,
+            r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"unknown","packet_number":1}}}"#,
             r#"[1,"packet_lost",{"packet_type":"1RTT","packet_number":1}]"#,
         ] {
             let (log, fed) = read(&format!("{good}\n{odd}\n{good}\n"));

@@ -10,7 +10,7 @@ same record. A record that cannot be read is skipped, counted and named (`skippe
 what is wrong would change the rest, as an unknown unit of time does.
 """
 
-from quiclab.view.qlog.file import read, records
+from quiclab.view.qlog.file import below, read, records, runs
 from quiclab.view.qlog.log import METRICS, SPACES, Log, Packet, Packets, packet
 
-__all__ = ["METRICS", "SPACES", "Log", "Packet", "Packets", "packet", "read", "records"]
+__all__ = ["METRICS", "SPACES", "Log", "Packet", "Packets", "below", "packet", "read", "records", "runs"]

@@ -40,6 +40,11 @@ FORMATS = {
 """The formats of times, and whether they are those since the event before."""
 
 
+def is_delta(kind: str) -> bool:
+    """Whether times of a format are those since the event before."""
+    return FORMATS[kind]
+
+
 _FRACTION = re.compile(r"[.,]([0-9]+)")
 _DIGITS = re.compile(r"([.,][0-9]{6})[0-9]+")
 """Digits of a date below a microsecond, which Python's reader does not know."""
@@ -48,41 +53,44 @@ _DIGITS = re.compile(r"([.,][0-9]{6})[0-9]+")
 class Clock:
     """Reads the times of a trace.
 
-    :param common: the common fields of the trace.
-    :param kind: its time format, where something else than they say it: the name of the field in old drafts.
+    :param kind: its time format, where it is said.
+    :param reference: the reference time in any of its forms, None if it is not said.
     :param unit: the nanoseconds of its unit.
     :param offset: its `time_offset`, in units.
     """
 
     def __init__(
-        self, common: dict[str, Any], kind: str | None = None, unit: int = UNITS["ms"], offset: Any = 0
+        self, kind: str | None = None, reference: Any = None, unit: int = UNITS["ms"], offset: Any = 0
     ) -> None:
-        kind = kind or common.get("time_format") or ("relative" if "reference_time" in common else "absolute")
-        kind = kind.lower() if isinstance(kind, str) else kind
-        if not isinstance(kind, str) or kind not in FORMATS:
-            raise QlogError(f"time_format is {kind!r:.60}; expected one of {', '.join(FORMATS)}")
-        self.is_delta = FORMATS[kind]
+        kind = kind or ("absolute" if reference is None else "relative")
+        self.is_delta = is_delta(kind)
         self.unit = unit
-        self.reference = 0 if kind == "absolute" else _reference(common.get("reference_time"), unit)
+        self.reference = 0 if kind == "absolute" else _reference(reference, unit)
         self.reference += _units(offset, unit) or 0
-        self.is_by_wall = kind != "absolute" and _is_by_wall(common.get("reference_time"), unit)
+        self.is_by_wall = kind != "absolute" and _is_by_wall(reference, unit)
         """Whether the date of its zero is that of a wall clock, which is approximate."""
         self.last = 0
+        """The time of the last event without the reference."""
 
-    def read(self, value: Any) -> int:
-        """A time in nanoseconds."""
+    def read(self, value: Any, is_delta: bool | None = None, unit: int | None = None) -> int:
+        """A time in nanoseconds.
+
+        :param is_delta: whether it is one since the event before. Default: as the others of the trace.
+        :param unit: the nanoseconds of its unit. Default: that of the trace.
+        """
+        unit = unit or self.unit
         if isinstance(value, str):
             with suppress(ValueError):
                 value = float(value)
         latest = LATEST_MS * UNITS["ms"]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < latest / self.unit:
-            unit = next(name for name, unit in UNITS.items() if unit == self.unit)
-            raise QlogError(f"time is {value!r:.60}: expected a number of {unit}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < latest / unit:
+            name = next(name for name, one in UNITS.items() if one == unit)
+            raise QlogError(f"time is {value!r:.60}: expected a number of {name}")
         # The reference is added as an integer: a double has not enough digits for nanoseconds since 1970.
-        time = round(value * self.unit)
-        if self.is_delta:
+        time = round(value * unit)
+        if self.is_delta if is_delta is None else is_delta:
             time += self.last
-            self.last = time
+        self.last = time
         if not abs(time + self.reference) < latest:
             raise QlogError(f"time is {value!r:.60}, which is out of range")
         return time + self.reference

@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from quiclab._quiclab import Error, ViewSplitter
-from quiclab.view.qlog import old
 from quiclab.view.qlog.events import Reader
 from quiclab.view.qlog.header import header
 from quiclab.view.qlog.source import LONGEST, Source
+from quiclab.view.qlog.stated import stated
 from quiclab.view.qlog.wrong import WRONG, QlogError, named, said
 
 _MOST_WHOLE = 1 << 28
@@ -162,8 +162,7 @@ def _of_cut_trace(document: dict[str, Any], trace: dict[str, Any]) -> list[str]:
     Raises `QlogError` if all of that is missing: stacks that write it behind the events often count microseconds.
     """
     common = trace.get("common_fields")
-    units = old.stated_units(document, trace, common if isinstance(common, dict) else {})
-    if units or "configuration" in trace:
+    if stated(document, trace).unit is not None or "configuration" in trace:
         return []
     if not any(key in trace for key in _HEAD):
         raise QlogError(
@@ -218,7 +217,9 @@ def _cut(source: Source, splitter: ViewSplitter) -> str:
     try:
         json.loads(splitter.unfinished)
     except json.JSONDecodeError as error:
-        if error.pos < len(error.doc) - 1 and not error.msg.startswith("Unterminated string"):
+        # A word may be cut, too.
+        is_cut = any(word.startswith(error.doc[error.pos :]) for word in ("true", "false", "null"))
+        if error.pos < len(error.doc) - 1 and not is_cut and not error.msg.startswith("Unterminated string"):
             line = splitter.event_line + error.lineno - 1
             return f"{source.path.name}:{line}: event {splitter.events}: {said(error)}; nothing behind it is shown"
     except WRONG:

@@ -57,6 +57,9 @@ class Reader:
         self._translate = translator.event
         self.events.clock(clock.is_delta, clock.reference, is_usual and FAST)
         self._has_time = False
+        self._has_delta = False
+        """Whether times are those since the event before, although the trace does not say so."""
+        self._has_units = False
         self._frames: list[str] = []
         self._add: dict[str, Callable[[Log, int, dict[str, Any]], None]] = {
             "packet_sent": lambda log, time, data: self._packets(log.sent, time, data),
@@ -113,7 +116,7 @@ class Reader:
 
     def _skip(self, place: str, error: Exception) -> None:
         """Counts a record that cannot be read. Raises `Error` if all times behind it depend on its own, unknown one."""
-        if self._clock.is_delta and not self._has_time:
+        if (self._clock.is_delta or self._has_delta) and not self._has_time:
             raise named(f"{self._path.parent / place}", QlogError(f"{said(error)}; all times behind it depend on it"))
         self.skipped.add("record", place, said(error))
 
@@ -126,7 +129,11 @@ class Reader:
         """Adds an event, or nothing if the view does not need it. Raises one of `WRONG` if it cannot be read."""
         event = self._translate(event)
         self._clock.last = self.events.last
-        time = self._clock.read(event["time"])
+        self._has_delta = self._has_delta or bool(event["is_delta"])
+        time = self._clock.read(event["time"], event["is_delta"], event["unit"])
+        if event["unit"] not in (None, self._clock.unit) and not self._has_units:
+            self._has_units = True
+            self.log.notes.append(f"{place}: events state a unit of their own for their times, which counts for them")
         self.events.last = self._clock.last
         self._has_time = True
         # "quic:packet_sent", "transport:packet_sent".
@@ -145,6 +152,8 @@ class Reader:
 
     def _packets(self, packets: Packets, time: int, data: dict[str, Any]) -> None:
         for found in [packet(time, one, self._frames) for one in each(data)]:
+            if found.kind == "unknown" and (found.streams or found.acks):
+                raise QlogError("packet_type is 'unknown', so that the space of its number is not known")
             packets.append(found)
 
     def _lost(self, log: Log, time: int, data: dict[str, Any]) -> None:

@@ -1,8 +1,10 @@
 """Files with qlogs, whatever their form; and those of a folder."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
 from pathlib import Path
 
+from quiclab._folder import SUMMARY
 from quiclab._quiclab import Error
 from quiclab.view.qlog import contained, sequence
 from quiclab.view.qlog.events import Reader
@@ -12,6 +14,12 @@ from quiclab.view.qlog.wrong import shown
 
 ENDINGS = (".sqlog", ".qlog", ".sqlog.gz", ".qlog.gz")
 """What the names of qlog files in folders end with."""
+
+_LEVELS = 2
+"""So deep are folders below read."""
+
+_MOST = 1000
+"""So many folders, and so many files in them."""
 
 _HEAD = 1 << 16
 """So many bytes say what form a file has."""
@@ -33,7 +41,9 @@ def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
         raise Error(f"{path}: {probe.cut or 'is empty'}")
     source = Source(path, told)
     readers = sequence.read(source, head) if sequence.is_sequence(head) else contained.read(source)
-    return _complete(path, readers)
+    logs = _complete(path, readers)
+    logs[0].notes += [f"{path.name}: {note}" for note in source.notes]
+    return logs
 
 
 def _complete(path: Path, readers: list[Reader]) -> list[Log]:
@@ -78,12 +88,45 @@ def _inferred(log: Log) -> str:
     return "client" if log.sent[0].time <= log.received[0].time else "server"
 
 
-def records(path: Path) -> Iterator[Path]:
+def records(path: Path) -> list[Path]:
     """What is called a qlog file in a folder, in the order of the names; or the file itself.
 
-    Some may be no files: `read` says so without opening them.
+    Those of the folders below count if the folder has none itself: other tools have one folder for each end. Some may
+    be no files: `read` says so without opening them.
     """
-    if path.is_dir():
-        yield from sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS))
-    else:
-        yield path
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS)) or below(path)
+
+
+def below(path: Path) -> list[Path]:
+    """What is called a qlog file in the folders below a folder, two levels deep at most, by folder and name.
+
+    Folders of runs have pages of their own.
+    """
+    found: list[Path] = []
+    level = [path]
+    for _ in range(_LEVELS):
+        level = [folder for one in level for folder in _folders(one) if not (folder / SUMMARY).exists()][:_MOST]
+        for folder in level:
+            found += sorted(file for file in folder.iterdir() if file.name.endswith(ENDINGS))
+    return found[:_MOST]
+
+
+def runs(path: Path) -> list[Path]:
+    """The folders of runs with qlogs in a folder."""
+    return [
+        folder
+        for folder in (_folders(path) if path.is_dir() else [])
+        if (folder / SUMMARY).exists() and any(file.name.endswith(ENDINGS) for file in folder.iterdir())
+    ]
+
+
+def _folders(path: Path) -> list[Path]:
+    """The folders in a folder that may be read, in the order of their names; links may lead round."""
+    return sorted(
+        one
+        for one in path.iterdir()
+        if one.is_dir() and not one.is_symlink() and os.access(one, os.R_OK | os.X_OK)
+        if not one.name.endswith(ENDINGS)
+    )

@@ -8,6 +8,7 @@ from quiclab.view.qlog import old
 from quiclab.view.qlog.clock import UNITS, Clock
 from quiclab.view.qlog.events import Reader, group_name
 from quiclab.view.qlog.log import Log
+from quiclab.view.qlog.stated import stated
 from quiclab.view.qlog.wrong import QlogError, shown
 
 _VERSIONS = re.compile(r"0\.[34]|draft-0[012].*", re.IGNORECASE)
@@ -44,11 +45,10 @@ def header(path: Path, document: Any, trace: Any) -> Reader:
 
 
 def _reader(path: Path, log: Log, document: dict[str, Any], trace: dict[str, Any]) -> Reader:
-    common = trace.get("common_fields") or {}
-    fields, unit = old.columns(trace), old.unit(document, trace, common)
-    configuration = trace.get("configuration")
-    offset = configuration.get("time_offset", 0) if isinstance(configuration, dict) else 0
-    clock = Clock(common, old.time_format(fields), unit, offset)
+    fields, said = old.columns(trace), stated(document, trace)
+    unit = said.unit or UNITS["ms"]
+    log.notes += [f"{path.name}: {note}" for note in said.notes]
+    clock = Clock(old.time_format(fields, said.format), said.reference, unit, said.offset)
     log.is_by_wall = clock.is_by_wall
     # Rows and other units are not of the usual form.
     is_usual = fields is None and unit == UNITS["ms"]

@@ -7,12 +7,19 @@ draft-00 has names in capitals.
 
 from typing import Any
 
-from quiclab.view.qlog.clock import UNITS, unit_of
-from quiclab.view.qlog.spelling import frame
+from quiclab.view.qlog.clock import UNITS, is_delta
+from quiclab.view.qlog.spelling import frame, plain
+from quiclab.view.qlog.stated import of_event
 from quiclab.view.qlog.wrong import QlogError
 
 TIMES = {"time": "absolute", "relative_time": "relative", "delta_time": "delta"}
-"""The time format that the name of the column says."""
+"""The time format that the name of a column or a member says, those that count first."""
+
+_TIMES = {plain(key): key for key in TIMES}
+"""Their names as they are compared: stacks also write `deltaTime`."""
+
+_IS_DELTA = {"relative_time": False, "delta_time": True}
+"""The names that say whether a time is one since the event before."""
 
 _COLUMNS = ("time", "category", "event", "data")
 """The columns if they are not named."""
@@ -42,32 +49,6 @@ _SPANS = ("smoothed_rtt", "latest_rtt", "min_rtt", "ack_delay")
 """What is in the unit of the times."""
 
 
-def unit(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]) -> int:
-    """The nanoseconds of the unit of a trace's times: `time_units` of its configuration, or of what is around it."""
-    units = stated_units(document, trace, common)
-    if len(set(units.values())) > 1:
-        raise QlogError(f"time_units differ between {' and '.join(units)}; expected one unit")
-    return next(iter(units.values()), UNITS["ms"])
-
-
-def stated_units(document: dict[str, Any], trace: dict[str, Any], common: dict[str, Any]) -> dict[str, int]:
-    """The units that are stated, by their places."""
-    places = {"configuration": trace.get("configuration"), "common_fields": common, "trace": trace}
-    places |= {"vantage_point": trace.get("vantage_point"), "document": document}
-    places |= {f"{key} of the document": document.get(key) for key in ("configuration", "common_fields")}
-    units: dict[str, int] = {}
-    for place, fields in places.items():
-        for key in ("time_units", "time_unit"):
-            name = fields.get(key) if isinstance(fields, dict) else None
-            if name is None:
-                continue
-            found = unit_of(name)
-            if found is None:
-                raise QlogError(f"{place}.{key} is {name!r:.60}; expected one of {', '.join(UNITS)}")
-            units[place] = found
-    return units
-
-
 def columns(trace: dict[str, Any]) -> list[str] | None:
     """The columns of a trace's rows, in lower case; None if it has none."""
     fields = trace.get("event_fields")
@@ -75,12 +56,20 @@ def columns(trace: dict[str, Any]) -> list[str] | None:
         return None
     if not isinstance(fields, list) or not all(isinstance(field, str) for field in fields):
         raise QlogError("event_fields is not a list of names")
-    return [field.lower() for field in fields]
+    return [_TIMES.get(plain(field), field.lower()) for field in fields]
 
 
-def time_format(fields: list[str] | None) -> str | None:
-    """The time format that the columns say."""
-    return next((TIMES[field] for field in fields or () if field in TIMES), None)
+def time_format(fields: list[str] | None, said: str | None) -> str | None:
+    """The time format of rows: what is said, otherwise what the name of their column says.
+
+    Raises `QlogError` if both contradict each other. A column `time` may have times of any format.
+    """
+    column = next((field for field in TIMES if field in (fields or ())), None)
+    if column is None or (said is not None and column == "time"):
+        return said
+    if said is not None and is_delta(said) != is_delta(TIMES[column]):
+        raise QlogError(f"time_format is {said!r}, and event_fields has {column}; expected one of both")
+    return TIMES[column]
 
 
 class Translator:
@@ -88,24 +77,28 @@ class Translator:
 
     def __init__(self, fields: list[str] | None, unit: int) -> None:
         self._fields = fields or list(_COLUMNS)
-        self._to_ms = None if unit == UNITS["ms"] else unit / UNITS["ms"]
+        self._unit = unit
 
     def event(self, event: Any) -> dict[str, Any]:
-        """The event with its time as it stands, its name and its data."""
+        """The event with its time as it stands, its name and its data; and what it says itself of its time, or None."""
         if isinstance(event, list):
             event = self._row(event)
         if not isinstance(event, dict):
             raise QlogError("an event is neither an object nor a row")
+        unit, kind = of_event(event)
         # Differences depend on a time that is null as on one that is wrong.
-        time = event[next((field for field in TIMES if field in event), "time")]
+        key = next((key for key in TIMES if key in event), None)
+        key = key or next((key for key in event if _TIMES.get(plain(key)) is not None), "time")
+        is_since = is_delta(kind) if kind else _IS_DELTA.get(_TIMES[plain(key)])
         name = next((event[field] for field in _NAMES if field in event), None)
         if not isinstance(name, str):
             raise KeyError("name")
         name = name.lower().rpartition(":")[2]
         data = event.get("data")
         group = next((event[key] for key in _GROUPS if event.get(key) is not None), None)
-        data = self._data(data) if data else data
-        return {"time": time, "name": EVENTS.get(name, name), "group_id": group, "data": data}
+        data = self._data(data, (unit or self._unit) / UNITS["ms"]) if data else data
+        name = EVENTS.get(name, name)
+        return {"time": event[key], "unit": unit, "is_delta": is_since, "name": name, "group_id": group, "data": data}
 
     def _row(self, row: list[Any]) -> dict[str, Any]:
         fields = self._fields
@@ -115,7 +108,7 @@ class Translator:
             raise QlogError(f"a row of {len(row)} values for {len(fields)} event_fields")
         return dict(zip(fields, row, strict=True))
 
-    def _data(self, data: Any) -> Any:
+    def _data(self, data: Any, to_ms: float) -> Any:
         if not isinstance(data, dict):
             return data
         data = dict(data)
@@ -123,15 +116,14 @@ class Translator:
             if data.get("congestion_window") is None and alias in data:
                 data["congestion_window"] = data.pop(alias)
         if isinstance(frames := data.get("frames"), list):
-            data["frames"] = [self._frame(one) for one in frames]
-        return self._spans(data)
+            data["frames"] = [_spans(frame(one), to_ms) if isinstance(one, dict) else one for one in frames]
+        return _spans(data, to_ms)
 
-    def _frame(self, found: Any) -> Any:
-        return self._spans(frame(found)) if isinstance(found, dict) else found
 
-    def _spans(self, values: dict[str, Any]) -> dict[str, Any]:
-        if self._to_ms is not None:
-            for key in _SPANS:
-                if values.get(key) is not None:
-                    values[key] = float(values[key]) * self._to_ms
-        return values
+def _spans(values: dict[str, Any], to_ms: float) -> dict[str, Any]:
+    """Values with their spans of time in milliseconds."""
+    if to_ms != 1:
+        for key in _SPANS:
+            if values.get(key) is not None:
+                values[key] = float(values[key]) * to_ms
+    return values

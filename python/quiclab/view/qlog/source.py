@@ -33,21 +33,30 @@ class Source:
         self.path = path
         self.cut = ""
         """Why the last reading ended before the end; empty if it did not."""
+        self.notes: list[str] = []
+        """What was passed over in the last reading."""
         self._told = told
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes from the beginning, without a byte order mark. Raises `Error` if they cannot be read."""
-        self.cut, total = "", 0
+        self.cut, total, nulls = "", 0, 0
+        self.notes.clear()
         try:
             for chunk in self._unpacked():
                 if total == 0 and (code := _other_code(chunk)):
                     raise Error(f"{self.path}: is {code}; expected UTF-8: save it as UTF-8")
                 text = chunk.removeprefix(_MARK) if total == 0 else chunk
+                if b"\0" in text:
+                    # JSON has none; files that were not written to their end, or not in order, have.
+                    nulls += text.count(0)
+                    text = text.translate(None, b"\0")
                 total += len(chunk)
                 if total > _MOST:
                     raise Error(f"{self.path}: is unpacked more than {_MOST >> 30} GiB long")
                 if text:
                     yield text
+            if nulls:
+                self.notes.append(f"{nulls} byte{'s' if nulls > 1 else ''} of 0 passed over")
         except OSError as error:
             raise Error(f"{self.path}: cannot be read: {error.strerror}") from error
 
@@ -61,12 +70,23 @@ class Source:
                     yield chunk
                 while unpacker is not None and chunk:
                     if unpacker.eof:
-                        # Another member of the same file (RFC 1952 section 2.2).
+                        # Another member of the same file (RFC 1952 section 2.2), or padding.
+                        chunk = chunk.lstrip(b"\0")
+                        if not _GZIP.startswith(chunk[:2]):
+                            self.notes.append("what stands behind its gzip data is left out")
+                            return
+                        if not chunk:
+                            break
                         unpacker = zlib.decompressobj(wbits=31)
                     before = unpacker.copy()
                     try:
                         text = unpacker.decompress(chunk, _CHUNK)
-                    except zlib.error:
+                    except zlib.error as error:
+                        if "check" in str(error) and "header" not in str(error):
+                            # The data are complete, and their sum is another (RFC 1952 section 2.3.1).
+                            self.notes.append("the checksum of its gzip data is wrong: some of it may be changed")
+                            yield from _until_broken(before, chunk)
+                            return
                         self.cut = "its gzip data are broken there"
                         yield from _until_broken(before, chunk)
                         return
@@ -83,7 +103,9 @@ def _other_code(head: bytes) -> str:
     """What a text is, if not UTF-8: JSON begins with two letters of ASCII. Empty if nothing speaks against UTF-8."""
     if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         return "UTF-32"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) > 1 and (head[0] == 0) != (head[1] == 0)):
+    is_wide = len(head) > 3 and head[0] == head[2] == 0 != head[1] and head[3] != 0
+    is_wide = is_wide or (len(head) > 3 and head[1] == head[3] == 0 != head[0] and head[2] != 0)
+    if is_wide or head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16"
     return ""
 

@@ -62,7 +62,7 @@ def frame(found: dict[str, Any]) -> dict[str, Any]:
     renamed: dict[str, Any] = {"frame_type": word}
     for name, value in found.items():
         if name != key:
-            target = _FIELDS.get(_plain(name), name)
+            target = _FIELDS.get(plain(name), name)
             renamed[name if target in found else target] = value
     if number is not None and word == "stream":
         renamed.setdefault("fin", bool(number & _FIN))
@@ -76,9 +76,8 @@ def _type(value: Any) -> tuple[Any, int | None]:
         return _NUMBERS.get(number, f"0x{number:02x}"), number
     if not isinstance(value, str):
         return value, None
-    plain = _plain(value)
-    plain = plain.removesuffix("frame") or plain
-    return _WORDS.get(plain, value.lower()), None
+    word = plain(value)
+    return _WORDS.get(word.removesuffix("frame") or word, value.lower()), None
 
 
 def _number(value: Any) -> int | None:
@@ -89,5 +88,6 @@ def _number(value: Any) -> int | None:
     return int(value) if value == int(value) else None
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """A word in lower case without all but letters and digits."""
     return "".join(filter(str.isalnum, word)).lower()

@@ -128,8 +128,6 @@ fn the_first_error_is_reported_with_its_entry() {
         assert!(good.contains(from));
         error(&good.replacen(from, to, 1))
     };
-    assert_eq!(error("3"), "entry 2: no request");
-    assert_eq!(changed(r#""url": "http://a/""#, r#""uri": """#), "entry 2: no request.url");
     assert_eq!(changed(r#""http://a/""#, "7"), "entry 2: request.url is 7; expected text");
     assert_eq!(changed("200", "\"2xx\""), "entry 2: response.status is \"2xx\"; expected a number");
     assert_eq!(changed("200", "200.5"), "entry 2: response.status is 200.5; expected a whole number");
@@ -150,6 +148,45 @@ fn the_first_error_is_reported_with_its_entry() {
     assert_eq!(changed(TEN, r#", "content": {"size": -1}"#), unknown);
     let fields = r#", "bodySize": 10, "headers": {}"#;
     assert_eq!(changed(TEN, fields), "entry 2: response.headers is an object; expected a list");
+}
+
+/// One of them stopped the whole archive.
+#[test]
+fn entries_that_cannot_be_played_are_left_out_and_told() {
+    let good = entry(0, 5, "http://a/", "", TEN, "");
+    let start = r#""startedDateTime": "2026-03-01T09:05:00.000Z""#;
+    assert!(good.contains(start));
+    for bad in [
+        "null".to_owned(),
+        "3".to_owned(),
+        r#""x""#.to_owned(),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        good.replace(start, r#""startedDateTime": """#),
+        good.replace(start, r#""startedDateTime": null"#),
+        good.replace(start, r#""x": 1"#),
+        good.replace(r#""url": "http://a/""#, r#""uri": """#),
+    ] {
+        let text = archive(&[good.clone(), bad.clone()]);
+        assert_eq!(read(&text).unwrap()[0].objects.len(), 1, "{bad}");
+        let told = "1 without a request, its url or its startedDateTime, so that they cannot be played, the first is entry 2";
+        assert_eq!(left_out(&text), told);
+    }
+}
+
+#[test]
+fn a_text_that_says_no_is_no_cache_and_a_push_is_told() {
+    let good = entry(0, 5, "http://a/", "", TEN, "");
+    for (text, count) in
+        [("\"false\"", 2), ("\"no\"", 2), ("\"False\"", 2), ("\"0\"", 2), ("\"disk\"", 1), ("true", 1)]
+    {
+        let other = entry(9, 5, "http://a/x", "", TEN, &format!(r#", "_fromCache": {text}"#));
+        assert_eq!(objects(&[good.clone(), other]).len(), count, "{text}");
+    }
+    let pushed = entry(9, 5, "http://a/x", "", TEN, r#", "_was_pushed": 1"#);
+    let notes = parse(&archive(&[good, pushed]), OPTIONS).unwrap().notes();
+    let told = "1 of 2 entries pushed by the server: they are requested as the others; the first is entry 2";
+    assert_eq!(notes, [told]);
 }
 
 #[test]

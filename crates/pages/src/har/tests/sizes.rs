@@ -176,3 +176,84 @@ fn a_size_of_zero_beside_content_is_not_used() {
         assert_eq!(archive.notes(), notes, "{response}");
     }
 }
+
+/// What the wire had is not what the page had.
+#[test]
+fn sizes_that_another_member_says_better_are_told() {
+    let fields = |fields: &[(&str, &str)]| {
+        let all: Vec<String> = fields
+            .iter()
+            .map(|(name, value)| format!(r#"{{"name": "{name}", "value": "{value}"}}"#))
+            .collect();
+        format!(r#", "headers": [{}]"#, all.join(", "))
+    };
+    let unpacked = "with compressed content whose size on the wire is not known: the size of the unpacked content is taken";
+    let text = "with text and a content.size of 0, or none: the length of the text is taken";
+    let above = "with a _transferSize far above the content, which is taken as it stands";
+    let packed = "with a bodySize of the unpacked content and a lower content-length: the latter is taken";
+    let part = "with a part of the content, whose size content-range says: the size of the part is taken";
+    let long = "x".repeat(5_000);
+    let range = ("Content-Range", "bytes 0-99999/5000000");
+    for (response, bytes, told) in [
+        (
+            format!(
+                r#", "bodySize": -1, "content": {{"size": 9000}}{}"#,
+                fields(&[("Content-Encoding", "br")])
+            ),
+            9_000,
+            unpacked,
+        ),
+        (
+            format!(r#", "content": {{"size": 9000}}{}"#, fields(&[("content-encoding", "gzip, br")])),
+            9_000,
+            unpacked,
+        ),
+        (
+            format!(r#", "content": {{"size": 9000}}{}"#, fields(&[("content-encoding", "identity")])),
+            9_000,
+            "",
+        ),
+        (
+            format!(
+                r#", "content": {{"size": 9000, "compression": 6000}}{}"#,
+                fields(&[("content-encoding", "br")])
+            ),
+            3_000,
+            "",
+        ),
+        (format!(r#", "bodySize": -1, "content": {{"size": 0, "text": "{long}"}}"#), 5_000, text),
+        (format!(r#", "bodySize": 0, "content": {{"size": 0, "text": "{long}"}}"#), 5_000, text),
+        (format!(r#", "bodySize": -1, "content": {{"text": "{long}"}}"#), 5_000, text),
+        (format!(r#", "bodySize": -1, "content": {{"size": -1, "text": "{long}"}}"#), 5_000, text),
+        (r#", "content": {"size": 0, "text": "AAAAAAA=", "encoding": "base64"}"#.to_owned(), 5, text),
+        (
+            format!(
+                r#", "bodySize": 5000, "content": {{"size": 5000}}{}"#,
+                fields(&[("Content-Length", "1000"), ("Content-Encoding", "br")])
+            ),
+            1_000,
+            packed,
+        ),
+        (
+            r#", "headersSize": 200, "_transferSize": 500200, "content": {"size": 1000}"#.to_owned(),
+            500_000,
+            above,
+        ),
+        (r#", "headersSize": 200, "_transferSize": 1300, "content": {"size": 1000}"#.to_owned(), 1_100, ""),
+        (format!(r#", "bodySize": -1, "content": {{"size": 5000000}}{}"#, fields(&[range])), 100_000, part),
+        (format!(r#", "bodySize": -1, "content": {{}}{}"#, fields(&[range])), 100_000, ""),
+    ] {
+        let mut one = entry(0, 5, "http://a/", "", &response, "");
+        if response.contains("Range") {
+            one = one.replace("200", "206");
+        }
+        let archive = parse(&archive(&[one]), OPTIONS).unwrap();
+        assert_eq!(archive.pages[0].objects[0].bytes, bytes, "{response}");
+        let notes: Vec<String> = [told]
+            .iter()
+            .filter(|told| !told.is_empty())
+            .map(|told| format!("1 of 1 entry {told}; the first is entry 1"))
+            .collect();
+        assert_eq!(archive.notes(), notes, "{response}");
+    }
+}

@@ -87,3 +87,28 @@ fn negative_times_are_unknown() {
         assert_eq!(found[1].parsing, Duration::from_millis(100 - millis), "{time} {more}");
     }
 }
+
+/// HAR 1.2: the time is the sum of the timings.
+#[test]
+fn a_time_far_from_the_sum_of_its_timings_is_not_used() {
+    let timings = r#", "timings": {"blocked": 40, "send": 0, "wait": 250, "receive": 50}"#;
+    for (time, millis, has_note) in [
+        ("0", 340, true),
+        ("50", 340, true),
+        ("0.34", 340, true),
+        ("340000", 340, true),
+        ("340", 340, false),
+        ("345.2", 345, false),
+        // Without the time before a connection was there.
+        ("300", 300, false),
+    ] {
+        let first = entry(0, 7, "https://a.example/", "", TEN, timings)
+            .replace("\"time\": 7", &format!("\"time\": {time}"));
+        let second = entry(900, 5, "https://a.example/b", "", TEN, "");
+        let found = parse(&archive(&[first, second]), OPTIONS).unwrap();
+        let gap = found.pages[0].objects[1].parsing.as_nanos().div_ceil(1_000_000);
+        assert_eq!(gap, 900 - millis, "{time}");
+        let told = "1 of 2 entries with a time that is not the sum of the timings: the sum is taken; the first is entry 1";
+        assert_eq!(found.notes(), [told][..usize::from(has_note)], "{time}");
+    }
+}

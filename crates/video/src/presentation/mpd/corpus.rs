@@ -228,7 +228,7 @@ fn cases() -> Vec<Case> {
                 r#"<AdaptationSet contentType="video"><Representation id="v" bandwidth="700000"><BaseURL>v.mp4</BaseURL><SegmentList timescale="1000" duration="6000"><Initialization range="0-99"/><SegmentURL mediaRange="100-199"/><SegmentURL mediaRange="200-299"/></SegmentList></Representation></AdaptationSet>"#.to_owned(),
             ),
             vec!["video 700: 6000 6000"],
-            vec![],
+            vec!["line 4: Representation: its mediaRange have 200 bytes together, and its bandwidth makes 1050000"],
         ),
         (
             "a SegmentBase around a list",
@@ -412,7 +412,11 @@ fn what_is_refused_says_why() {
             mpd(STATIC, &period(&video(TEMPLATE).replace(r#" mimeType="video/mp4""#, ""))),
             "line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes say video or audio; expected contentType or mimeType",
         ),
-        ("HLS", "#EXTM3U\n#EXT-X-VERSION:3\n".to_owned(), "line 1: not XML"),
+        (
+            "HLS",
+            "#EXTM3U\n#EXT-X-VERSION:3\n".to_owned(),
+            "line 1: a playlist of HLS (#EXTM3U); expected an MPD",
+        ),
     ] {
         let (_, problem) = built(&ROW, &[("file", &text)], 1).unwrap_err();
         assert!(problem.contains(told), "{name}: {problem}");

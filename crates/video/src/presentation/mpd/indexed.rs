@@ -23,6 +23,9 @@ pub(super) struct Index<'a> {
     pub(super) id: &'a str,
 }
 
+/// Segments that last so many times their period together are in another unit.
+const FAR: u64 = 10;
+
 impl Index<'_> {
     /// The durations of the segments of a representation, cut at the end of the period, and how many are known.
     pub(super) fn durations(
@@ -51,6 +54,21 @@ impl Index<'_> {
         };
         let (count, longest) = (given.len(), given.iter().max().copied().unwrap_or(Duration::ZERO));
         let whole = given.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
+        if let Some(span) = window.span.filter(|_| listed.is_some()) {
+            let id = quoted(self.id);
+            if whole.as_nanos() >= span.as_nanos().saturating_mul(FAR) {
+                return Err(element.wrong(format!(
+                    "by the list of sizes the segments of representation {id} last {whole}, and their period {span}; expected seconds"
+                )));
+            }
+            let is_end = given.last().is_some_and(|last| (*last).max(span) - (*last).min(span) < MISSING);
+            if count > 1 && is_end && given.is_sorted_by(|one, next| one < next) {
+                return Err(element.wrong(format!(
+                    "in the list of sizes each segment of representation {id} lasts longer than the one before, the last as long \
+                     as the period; expected the seconds of each segment, not of all until its end"
+                )));
+            }
+        }
         if let Some(span) = window.span.filter(|_| window.is_static)
             && (whole + longest.min(MISSING) <= span || whole >= span + longest)
         {

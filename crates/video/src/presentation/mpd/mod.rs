@@ -177,11 +177,13 @@ struct Reading {
     notes: Vec<String>,
     /// The number of notes beyond [`MAX_NOTES`].
     more: usize,
+    /// The language of the sound of the last period that says one.
+    language: Option<String>,
 }
 
 impl Reading {
     fn new() -> Reading {
-        Reading { left: MAX_SIZES, notes: Vec::new(), more: 0 }
+        Reading { left: MAX_SIZES, notes: Vec::new(), more: 0, language: None }
     }
 
     /// Counts further segments; `false` if they are too many.
@@ -218,6 +220,9 @@ impl Reading {
 /// The first error, with its line.
 fn parse(text: &str, options: MpdOptions, listed: &indexed::Listed) -> Result<Draft, TextError> {
     let text = file::checked(text)?;
+    if text.trim_start().starts_with("#EXTM3U") {
+        return Err(TextError::line(1, "a playlist of HLS (#EXTM3U); expected an MPD (MPEG-DASH)"));
+    }
     check_markup(text)?;
     let limits = roxmltree::ParsingOptions {
         allow_dtd: false,

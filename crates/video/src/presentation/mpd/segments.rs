@@ -5,11 +5,14 @@ use super::indexed::Index;
 use super::times::{MAX_GAP, MISSING, ROUNDING, TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
-use crate::presentation::file::TextError;
+use crate::presentation::file::{TextError, quoted};
 use units::Duration;
 
 /// The forms that list segments in the MPD. The innermost counts.
 const FORMS: [&str; 2] = ["SegmentTemplate", "SegmentList"];
+
+/// A segment that lasts so long is told: nobody makes such.
+const LONG: Duration = Duration::from_secs(120);
 
 /// How many segments a representation has, beside what follows from the duration of its period.
 #[derive(Debug, Clone, Copy)]
@@ -215,6 +218,8 @@ impl<'a> Addressing<'a> {
             return Err(self.elements[0].wrong("no SegmentURL; expected one for each segment"));
         };
         let mut sizes = Vec::new();
+        // The file and the last byte of the range before.
+        let (mut file, mut before) = (None, None);
         for url in owner.children("SegmentURL") {
             if sizes.len() == MAX_SEGMENTS {
                 return Err(too_many(&url));
@@ -222,6 +227,15 @@ impl<'a> Addressing<'a> {
             // `1000-` is a range to the end of a file, whose size nobody knows here.
             let text = url.attribute("mediaRange").filter(|text| !is_open(text));
             sizes.push(text.map(|text| range(&url, "mediaRange", text)).transpose()?);
+            let mut ends = text.unwrap_or("").trim().split('-').map(|end| end.parse::<u64>().ok());
+            let (first, last) = (ends.next().flatten(), ends.next().flatten());
+            if file == Some(url.attribute("media"))
+                && first.zip(before).is_some_and(|(one, before)| one <= before)
+            {
+                let text = quoted(text.unwrap_or(""));
+                reading.note(url.wrong(format!("mediaRange {text} has bytes of the range before it")));
+            }
+            (file, before) = (Some(url.attribute("media")), last);
         }
         let (count, unknown) = (sizes.len(), sizes.iter().filter(|size| size.is_none()).count());
         if unknown > 0 && unknown < count {
@@ -346,6 +360,19 @@ impl<'a> Times<'a> {
         let durations: Vec<Duration> = all.into_iter().filter(|duration| !duration.is_zero()).collect();
         let longest = durations.iter().max().copied().unwrap_or(Duration::ZERO);
         let covered = at(last);
+        let begins = ticks.last().and_then(|(begin, _)| self.exact(*begin)).unwrap_or(Duration::ZERO);
+        if self.window.is_static && self.window.span.is_some() && begins >= end + MISSING {
+            let beyond = self.exact(last).unwrap_or(begins);
+            reading.note(element.wrong(format!(
+                "its segments end after {beyond}, and its period after {end}; what is behind it is not played"
+            )));
+        }
+        if let TimeSource::Duration(ticks) = self.source
+            && let Some(each) = self.exact(ticks).filter(|each| *each >= LONG)
+        {
+            reading
+                .note(element.wrong(format!("its segments last {each} each; is their timescale missing?")));
+        }
         if self.window.span.is_some() && self.window.is_static && covered + longest.min(MISSING) <= end {
             reading
                 .note(element.wrong(format!("its segments end after {covered}, and its period after {end}")));

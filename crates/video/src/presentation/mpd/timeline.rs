@@ -92,6 +92,13 @@ fn repetitions(run: &Element<'_>, fitting: Option<u64>) -> Result<u64, TextError
     let repeats: i64 = text.trim().parse().map_err(|_| {
         run.expected("r", text, "a number of repetitions, or -1 until the next S or the end of the period")
     })?;
+    if repeats < -1 {
+        return Err(run.expected(
+            "r",
+            text,
+            "a number of repetitions, or -1 until the next S or the end of the period",
+        ));
+    }
     match (u64::try_from(repeats), fitting) {
         (Ok(repeats), _) => Ok(repeats.saturating_add(1)),
         (Err(_), None) => {

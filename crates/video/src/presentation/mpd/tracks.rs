@@ -61,6 +61,16 @@ pub(super) fn read(
                 "{of} of {count} adaptation sets of {name}, whose representations alone are played; {option} chooses"
             )));
         }
+        if let (Kind::Audio, Some(language)) = (kind, set.attribute("lang").map(str::trim)) {
+            if let Some(before) = reading.language.as_ref().filter(|one| !one.eq_ignore_ascii_case(language))
+            {
+                let (before, language) = (quoted(before), quoted(language));
+                reading.note(set.wrong(format!(
+                    "lang is {language}, and {before} in the period before; {option} chooses"
+                )));
+            }
+            reading.language = Some(language.to_owned());
+        }
         together.iter().try_for_each(Element::check_local)?;
         let source = Source { period: *period, number, window, listed };
         let taken = track(&together, kind, &source, options, reading)?;
@@ -96,11 +106,10 @@ fn places(period: &Element<'_>) -> Vec<Place> {
 fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2] {
     let mut sets: [Vec<Element<'_>>; 2] = [Vec::new(), Vec::new()];
     for set in period.children("AdaptationSet") {
-        let marked = |name| set.children(name).any(|one| one.attribute("schemeIdUri") == Some(TRICK_MODE));
         let is_empty = set.children("Representation").next().is_none() && set.check_local().is_ok();
         match contents(&set) {
             Contents::Played(_) if is_empty => reading.note(set.wrong("no Representation; left out")),
-            Contents::Played(kind) if !marked("EssentialProperty") && !marked("SupplementalProperty") => {
+            Contents::Played(kind) if !is_trick(&set) => {
                 let others = Kind::ALL.into_iter().filter(|other| *other != kind && is_mixed(&set, *other));
                 others.chain([kind]).for_each(|kind| sets[kind as usize].push(set));
             }
@@ -111,6 +120,12 @@ fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2
     // What the presentation is about comes before what replaces it or is added to it.
     sets.iter_mut().for_each(|sets| sets.sort_by_key(|set| (!is_main(set), Reverse(preference(set)))));
     sets
+}
+
+/// Whether a set or a representation says that it is for fast forward.
+fn is_trick(element: &Element<'_>) -> bool {
+    let marked = |name| element.children(name).any(|one| one.attribute("schemeIdUri") == Some(TRICK_MODE));
+    marked("EssentialProperty") || marked("SupplementalProperty")
 }
 
 /// What an adaptation set says of its rank among those that can replace each other (ISO/IEC 23009-1, 5.3.3.2).
@@ -143,6 +158,13 @@ fn is_main(set: &Element<'_>) -> bool {
     if !set.children("EssentialProperty").all(is_known) || is_fast(set) {
         return false;
     }
+    let is_purpose = |one: Element<'_>| {
+        one.attribute("schemeIdUri") == Some(PURPOSES)
+            && one.attribute("value").is_some_and(|value| IMPAIRED.contains(&value.trim()))
+    };
+    if set.children("Accessibility").any(is_purpose) {
+        return false;
+    }
     let is_role = |role: &Element<'_>| role.attribute("schemeIdUri") == Some(ROLES);
     let mut roles =
         set.children("Role").filter(is_role).filter_map(|role| role.attribute("value")).peekable();
@@ -159,6 +181,11 @@ fn is_fast(set: &Element<'_>) -> bool {
         has(&one, "codingDependency", |value| value == "false") && has(&one, "maxPlayoutRate", is_faster)
     })
 }
+
+/// The scheme of purposes of sound (ETSI TS 103 285, table 5), and those that are for the visually impaired and for the hard
+/// of hearing.
+const PURPOSES: &str = "urn:tva:metadata:cs:AudioPurposeCS:2007";
+const IMPAIRED: [&str; 2] = ["1", "2"];
 
 /// The scheme of roles of MPEG-DASH.
 const ROLES: &str = "urn:mpeg:dash:role:2011";
@@ -326,6 +353,10 @@ fn track(
             reading.note(element.wrong(format!("{other} in an adaptation set of {kind}; left out")));
             continue;
         }
+        if is_trick(&element) {
+            reading.note(element.wrong("for fast forward (trick mode); left out"));
+            continue;
+        }
         if element.attribute("dependencyId").is_some() {
             reading.note(element.wrong("dependencyId: layers are not read; left out"));
             continue;
@@ -340,7 +371,11 @@ fn track(
         }
         durations.get_or_insert_with(|| segments.durations.clone());
         let listing = segments.listing;
+        let has_sizes = segments.sizes.is_some();
         let representation = representation(&element, set, segments, options)?;
+        if has_sizes && let Some(problem) = odd_sizes(&representation, durations.as_deref().unwrap_or(&[])) {
+            reading.note(element.wrong(problem));
+        }
         if let Some((other, _)) = all.iter().find(|(other, _)| other.bitrate == representation.bitrate) {
             let (bandwidth, other) = (representation.bitrate.as_bits_per_sec(), quoted(&other.id));
             reading.note(
@@ -356,10 +391,20 @@ fn track(
         return Err(sets[0].wrong("no Representation that is read; expected at least one"));
     };
     all.sort_by_key(|(representation, _)| representation.bitrate);
+    let highest = all.last().map_or(LEAST_VIDEO, |(representation, _)| representation.bitrate);
+    if kind == Kind::Video && highest < LEAST_VIDEO {
+        let highest = highest.as_bits_per_sec();
+        return Err(
+            sets[0].wrong(format!("the highest bandwidth is {highest} bit/s; expected bit/s, not kbit/s"))
+        );
+    }
     let names = all.iter().map(|(representation, listing)| (representation.id.clone(), *listing)).collect();
     let representations = all.into_iter().map(|(representation, _)| representation).collect();
     Ok((Track { kind, durations, representations }, names))
 }
+
+/// No video has less: its bandwidth would be in kbit/s.
+const LEAST_VIDEO: Rate = Rate::from_bits_per_sec(5_000);
 
 /// How the segments of a representation differ from those of the first one; none if they are the same.
 fn difference(first: &[Duration], other: &[Duration]) -> Option<String> {
@@ -383,6 +428,20 @@ fn difference(first: &[Duration], other: &[Duration]) -> Option<String> {
     }
     None
 }
+
+/// What is odd about the sizes of a representation beside its bandwidth; none if they fit.
+fn odd_sizes(representation: &Representation, durations: &[Duration]) -> Option<String> {
+    let whole = durations.iter().fold(Duration::ZERO, |sum, duration| sum + *duration);
+    let expected = constant_bytes(representation.bitrate, whole);
+    let bytes = representation.sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
+    let is_far = bytes.saturating_mul(FAR) <= expected || expected.saturating_mul(FAR) <= bytes;
+    is_far.then(|| {
+        format!("its mediaRange have {bytes} bytes together, and its bandwidth makes {expected}; the ranges are taken")
+    })
+}
+
+/// Sizes that differ from those of the bandwidth by so many times are told.
+const FAR: u64 = 10;
 
 fn representation(
     element: &Element<'_>,

@@ -143,7 +143,6 @@ fn listed_seconds_that_contradict_the_mpd_are_told() {
             ["1", "1", "1"],
             "line 5: SegmentBase: the segments of representation \"a\" last 3 s together, and their period 6 s",
         ),
-        (&base, ["2000", "2000", "2000"], "last 6000 s together, and their period 6 s"),
         (&template, ["2", "2", "2"], ""),
         (&template, ["2", "2", "2.5"], ""),
         (
@@ -162,6 +161,24 @@ fn listed_seconds_that_contradict_the_mpd_are_told() {
             if told.is_empty() { notes.is_empty() } else { notes.len() == 1 && notes[0].contains(told) },
             "{seconds:?}: {notes:?}"
         );
+    }
+}
+
+/// Milliseconds, and the ends of segments, were played with a note, or without one.
+#[test]
+fn listed_seconds_that_are_none_are_refused() {
+    for (seconds, told) in [
+        (["2000", "2000", "2000"], "last 6000 s, and their period 6 s; expected seconds"),
+        (["20", "20", "20"], "last 60 s, and their period 6 s; expected seconds"),
+        (["2", "4", "6"], "lasts longer than the one before, the last as long as the period"),
+        (["1.5", "3", "6"], "lasts longer than the one before, the last as long as the period"),
+    ] {
+        let line = |(at, seconds): (usize, &&str)| format!("a,{},100,{seconds}\n", at + 1);
+        let lines: String = seconds.iter().enumerate().map(line).collect();
+        let sizes = format!("representation,segment,bytes,seconds\n{lines}");
+        let text = segments(ON_DEMAND);
+        let (_, problem) = built(&ROW, &[("file", &text), ("sizes", &sizes)], 1).unwrap_err();
+        assert!(problem.contains(told), "{seconds:?}: {problem}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is read of an MPD.
 
 mod listed;
+mod odd;
 mod refused;
 mod sets;
 mod timelines;
