@@ -47,7 +47,7 @@ def test_a_script_that_must_fail_and_holds_is_told() -> None:
 def test_every_member_of_the_workspace_is_copied() -> None:
     members = tomllib.loads((mutations.ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     for member in members:
-        assert member.removesuffix("/*") in mutations.COPIED
+        assert any(Path(member.removesuffix("/*")).is_relative_to(copied) for copied in mutations.COPIED), member
 
 
 def test_the_copy_follows_its_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
