@@ -475,3 +475,15 @@ def test_what_cannot_be_generated() -> None:
     for kind, duration, said in [("wifi", 60, "expected mmwave"), ("leo", 1, "from 30 s"), ("leo", 4000, "to 3600 s")]:
         with pytest.raises(quiclab.Error, match=said):
             generate(kind, duration_s=duration)
+
+
+def test_notes_of_files_are_told_once(tmp_path: Path) -> None:
+    trace = tmp_path / "bare.txt"
+    trace.write_text("0 5\n1 6\n", encoding="utf-8")
+    scenario = tmp_path / "run.toml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    rate = f'link.cell.forward.rate={{ type = "series", file = "{trace}" }}'
+    scenario.write_text(quiclab.Scenario.from_file(scenario).with_(rate).to_toml(), encoding="utf-8")
+    told = CliRunner().invoke(app, ["check", str(scenario)])
+    assert told.exit_code == 0, told.output
+    assert told.stdout.count("the columns have no names") == 1, told.stdout

@@ -42,7 +42,7 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
-        told = {text for _, text in described}
+        told = set(scenario.notes)
         described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:

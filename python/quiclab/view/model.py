@@ -217,7 +217,8 @@ def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) ->
     found = ViewDirection(sent, received, end)
     direction = Direction(side, sender is not None, receiver is not None, found, sender)
     if found.strangers:
-        direction.notes.append(f"{found.strangers} packets arrived that the sender's log does not have")
+        packets = "packet" if found.strangers == 1 else "packets"
+        direction.notes.append(f"{found.strangers} {packets} arrived that the sender's log does not have")
     if found.repeated:
         words = "packet has" if found.repeated == 1 else "packets have"
         direction.notes.append(
