@@ -635,7 +635,7 @@ mod tests {
     #[test]
     fn points_beside_whole_numbers_may_separate_thousands() {
         for sign in [",", "\t", " ", ";"] {
-            let text = format!("time_s rate_kbps\n0 1.000\n1 12.500\n2 900\n").replace(' ', sign);
+            let text = "time_s rate_kbps\n0 1.000\n1 12.500\n2 900\n".replace(' ', sign);
             let found = Table::parse(&text, ALL).map(|_| sign).unwrap_err().to_string();
             assert!(found.contains("can have three decimals or a separator of thousands"), "{sign}: {found}");
         }
