@@ -45,8 +45,9 @@ const LEAST_RATE: Rate = Rate::from_bits_per_sec(5_000);
 fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
     let file = arguments.file("file");
     let in_file = |problem: String| -> Fault { ("file", format!("{}, {problem}", file.path)) };
+    let representations = arguments.has("bitrates").then(|| arguments.list("bitrates").len());
     let Sized { columns, clocks, stated } =
-        sized::parse(&file.text).map_err(|error| in_file(error.to_string()))?;
+        sized::parse(&file.text, representations).map_err(|error| in_file(error.to_string()))?;
     let durations = durations(arguments, columns[0].sizes.len())?;
     for clock in &clocks {
         clock.check(&durations).map_err(|error| in_file(error.to_string()))?;

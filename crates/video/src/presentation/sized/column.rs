@@ -125,7 +125,7 @@ pub(super) fn role(name: &str, place: usize) -> Result<Role, String> {
         let is_duration = before.iter().any(|word| DURATIONS.contains(word));
         return Ok(Role::Clock(Clock { name: told, place, power: *power, is_duration, times: Vec::new() }));
     }
-    let (own, unit) = without_unit(name);
+    let (own, _) = without_unit(name);
     if words.iter().any(|word| REPRESENTATIONS.contains(word)) && !is_rung(own) {
         return Err(format!(
             "{told}, tells which representation a line is about; expected a line for each segment, with a column for each \
@@ -135,12 +135,18 @@ pub(super) fn role(name: &str, place: usize) -> Result<Role, String> {
     if words.is_empty() || !(is_rung(own) || is_size(own)) {
         return Ok(Role::Key);
     }
+    of_sizes(name, place).map(Role::Column)
+}
+
+/// A column of the sizes of a representation, whatever its name.
+pub(super) fn of_sizes(name: &str, place: usize) -> Result<Column, String> {
+    let (own, unit) = without_unit(name);
     let Some(bytes) = unit.map_or(Some(1), bytes_of) else {
-        return Err(format!("{told}, is in {}; expected B, kB, KiB, MB or MiB", unit.unwrap_or_default()));
+        let (told, unit) = (quoted(name), unit.unwrap_or_default());
+        return Err(format!("column {}, {told}, is in {unit}; expected B, kB, KiB, MB or MiB", place + 1));
     };
     let name = if own.is_empty() { name } else { own };
-    let (name, has_unit) = (name.to_owned(), unit.is_some());
-    Ok(Role::Column(Column { name, place, unit: bytes, has_unit, sizes: Vec::new() }))
+    Ok(Column { name: name.to_owned(), place, unit: bytes, has_unit: unit.is_some(), sizes: Vec::new() })
 }
 
 /// The name of a column, and the unit of sizes or rates behind or before it: `low (kB)`, `low_kB`, `kB_low`.

@@ -47,13 +47,16 @@ impl Key {
 
 /// Reads a file: at least one column, and at least one segment.
 ///
+/// A scenario that states the number of representations names them as it likes, if that is the number of the columns.
+///
 /// # Errors
 /// The first invalid line, with a description.
-pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
+pub(super) fn parse(text: &str, representations: Option<usize>) -> Result<Sized, TextError> {
     let mut reader = file::csv(text)?;
     let header = reader.first().number;
     let in_header = |problem| TextError::line(header, problem);
-    let Roles { mut columns, mut clocks, mut keys } = roles(&mut reader).map_err(in_header)?;
+    let Roles { mut columns, mut clocks, mut keys } =
+        roles(&mut reader, representations).map_err(in_header)?;
     reader.keep(columns.iter().map(|column| column.place).chain(clocks.iter().map(|clock| clock.place)));
     let most = MAX_SEGMENTS.min(MAX_SIZES / columns.len());
     let (mut segments, mut cells) = (0, Vec::new());
@@ -94,7 +97,7 @@ pub(super) fn parse(text: &str) -> Result<Sized, TextError> {
 fn not_a_size(column: &str) -> String {
     format!(
         "{column}, is neither a name of a representation, like 240p, 300_kbps, low or size_1, nor does it count the segments \
-         from 0 or 1; expected no such column: leave it out"
+         from 0 or 1; expected no such column (leave it out), or the option bitrates with a value for each column"
     )
 }
 
@@ -124,7 +127,7 @@ struct Roles {
 }
 
 /// The columns of a file by their names.
-fn roles(reader: &mut Reader<'_>) -> Result<Roles, String> {
+fn roles(reader: &mut Reader<'_>, representations: Option<usize>) -> Result<Roles, String> {
     reader.settle(&[], &[])?;
     // A file without names would lose its first segment.
     if reader.names().is_empty() {
@@ -134,8 +137,18 @@ fn roles(reader: &mut Reader<'_>) -> Result<Roles, String> {
         ));
     }
     let (mut columns, mut clocks, mut keys): (Vec<Column>, Vec<Clock>, Vec<Key>) = Default::default();
-    for (place, name) in reader.names().iter().enumerate() {
-        match role(name, place)? {
+    let found = reader.names().iter().enumerate().map(|(place, name)| role(name, place));
+    let mut found = found.collect::<Result<Vec<Role>, String>>()?;
+    let of_sizes = found.iter().filter(|role| !matches!(role, Role::Clock(_))).count();
+    if representations == Some(of_sizes) {
+        for (place, (role, name)) in found.iter_mut().zip(reader.names()).enumerate() {
+            if *role == Role::Key {
+                *role = Role::Column(column::of_sizes(name, place)?);
+            }
+        }
+    }
+    for (place, role) in found.into_iter().enumerate() {
+        match role {
             Role::Key => keys.push(Key { place, first: 0 }),
             Role::Clock(clock) => clocks.push(clock),
             Role::Column(column) => {
