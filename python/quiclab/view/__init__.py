@@ -25,7 +25,7 @@ LIMIT = 2_000_000
 
 
 _NAMED = 5
-"""So many files and folders are named in a sentence."""
+"""A sentence names at most this many files and folders."""
 
 
 @dataclass(frozen=True)

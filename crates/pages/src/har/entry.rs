@@ -11,8 +11,8 @@ use http::Priority;
 
 /// The maximum duration of an entry in milliseconds: eleven days.
 const MAX_MS: f64 = 1e9;
-/// A time that differs from the sum of its timings by so many milliseconds, or by this part, is the same: tools round, and
-/// some parts are not in any of them.
+/// The `time` of an entry may differ from the sum of its timings by the larger of these two, in milliseconds and as a share of
+/// the greater value: tools round, and some time is in none of the timings. Both limits are ours.
 const NEAR_MS: f64 = 20.0;
 const NEAR: f64 = 0.25;
 /// The maximum number of stack frames searched for the initiator of an object.

@@ -82,7 +82,7 @@ impl<'a> Comment<'a> {
         {
             return Some(quoted(range));
         }
-        // A bare column of shares beside named ones: prose about shares of something else is none of its unit.
+        // A bare column of shares beside named ones: a comment about shares of something else says nothing of it.
         let is_share = *unnamed == [super::SHARE];
         let is_of_loss = || words.list.iter().any(|word| LOSSES.contains(&word.small().as_str()));
         let is_other = |found: &&Found<'_>| {

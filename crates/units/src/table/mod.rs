@@ -286,8 +286,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether the first line has the numbers of the columns from zero on, and is none of the data: the next one begins at
-    /// zero again.
+    /// Whether the first line counts the columns from zero on, and has no data: the second line begins at zero again.
     fn are_numbered(&self) -> bool {
         let mut reader = self.clone();
         let (mut cells, mut below) = (Vec::new(), Vec::new());

@@ -145,7 +145,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// The unit at the end, behind at least so many words.
+    /// The unit at the end of the text; at least `behind` words stand before it.
     pub(super) fn last_unit(&self, behind: usize) -> Option<Found<'a>> {
         let places = self.list.len().saturating_sub(4).max(behind)..self.list.len();
         places.filter_map(|at| self.unit_at(at)).find(|found| found.end == self.list.len())

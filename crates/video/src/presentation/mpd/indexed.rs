@@ -23,7 +23,7 @@ pub(super) struct Index<'a> {
     pub(super) id: &'a str,
 }
 
-/// Segments that last so many times their period together are in another unit.
+/// The durations of a list are in another unit than seconds if their sum is at least this many times the period.
 const FAR: u64 = 10;
 
 impl Index<'_> {

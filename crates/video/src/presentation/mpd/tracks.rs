@@ -440,7 +440,7 @@ fn odd_sizes(representation: &Representation, durations: &[Duration]) -> Option<
     })
 }
 
-/// Sizes that differ from those of the bandwidth by so many times are told.
+/// A note is given if the sizes are at least this many times those of the bandwidth, or the other way round.
 const FAR: u64 = 10;
 
 fn representation(
