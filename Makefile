@@ -339,7 +339,7 @@ validation-abr: build ## rate adaptation in whole runs beside an independent ref
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only abr $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: validation-kernel
-validation-kernel: build ## the kernel's TCP beside ours, through quiclab emulate, to docs/validation.md: a quarter of an hour
+validation-kernel: build ## the kernel's TCP beside ours, through quiclab emulate, to docs/validation.md: half an hour
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only kernel $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: validation-stacks

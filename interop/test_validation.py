@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from runner.stacks import OURS
 from test_endpoint import PERMITTED
-from validation import abr, completion, kernel, player, resumption, schedulers, stacks
+from validation import abr, completion, kernel, player, resumption, schedulers, stacks, whole_packets
 from validation.__main__ import DOCUMENT, page
 
 from quiclab.matrix import Outcome
@@ -24,6 +24,17 @@ def test_the_order_of_schedulers_is_that_of_the_simulation(tmp_path: Path) -> No
     groups = schedulers.places(virtual)
     assert groups == [["rfc9218"], ["rr"], ["fifo"]]
     assert schedulers.same_order(groups, wall), wall
+
+
+def test_whole_packets_carry_less_than_fractions() -> None:
+    """The less the smaller the windows are; without losses both grow without end, the one in steps."""
+    shares = [whole_packets.difference(loss) for loss in (0.002, 0.01, 0.03)]
+    assert -0.2 < shares[2] < shares[1] < shares[0] < 0
+    for model in (whole_packets.Fractions(), whole_packets.WholePackets()):
+        for _ in range(1000):
+            model.acknowledge()
+        growth = (model.window**2 - 10**2) / (2 * 1000)
+        assert growth == pytest.approx(whole_packets.ALPHA, rel=0.1), model
 
 
 def test_places_have_ties_and_orders_can_differ() -> None:
@@ -137,7 +148,7 @@ def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
     assert [(row.link, row.controller) for row in rows] == [(cell.link, cell.controller) for cell in kernel.CELLS]
     assert all(row.runs >= kernel.RUNS and row.interval is not None for row in rows)
     assert (
-        "\n".join([*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.REASON]) in text
+        "\n".join([*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.reasons()]) in text
     )
     ours, near, away = (kernel.Transfer(rate, 50.0, 1.0) for rate in (10.0, 9.6, 9.4))
     far = kernel.measured(kernel.Cell("cubic", "clean"), [ours], [away])

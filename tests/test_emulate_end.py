@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,9 +108,9 @@ class Started:
         assert "Traceback" not in told or not self.folder.exists(), told
         return self.process.returncode, told
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> dict[str, Any]:
         """The summary of the run, which was written."""
-        told: dict[str, object] = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        told: dict[str, Any] = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
         return told
 
 
@@ -233,6 +234,18 @@ def test_a_command_that_kills_others_does_not_take_the_run_along(command: Comman
     # `kill -9 -1` spares the shell that says so, `kill 1` asks the run to end, and the others change nothing of it.
     assert code == 0, told
     assert "unreachable" not in told and started.summary()["emulation"], told
+
+
+@pytest.mark.parametrize("deletes", ["ip link delete gate0", "ip link set gate0 down", "ip address flush dev gate0"])
+def test_a_gate_without_its_device_loses_no_results(command: Command, deletes: str) -> None:
+    """A command may do with the device what it likes: what passed before is in the results, and the other gate goes on."""
+    words = f"phone=ping -c 1 -W 2 server >ping.txt; {deletes}; ping -c 1 -W 1 server; sleep 1; true"
+    started = Started(command, "emulate", "two.toml", "--in", words, "--in", "server=sleep 3")
+    code, told = started.end()
+    assert code == 0, told
+    assert ("deleted the device of gate phone" in told) == ("delete" in deletes), told
+    assert " 1 received" in (command.folder / "ping.txt").read_text(encoding="utf-8")
+    assert started.summary()["emulation"]["gates"]["phone"]["left"] >= 1
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])

@@ -39,6 +39,7 @@ ONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ODCID": ({"ODCID": "aabb"}, {"ODCID": "aabb"}),
     "capitals": ({"ODCID": "aabb"}, {"ODCID": "AABB"}),
     "prefix": ({"ODCID": "0xaabb"}, {"group_id": "AABB"}),
+    "colons": ({"ODCID": "aa:bb"}, {"ODCID": "0xAABB"}),
     "other key": ({"odcid": "aabb"}, {"ODCID": "aabb"}),
     "groups of their own": ({"group_id": "c", "ODCID": "aabb"}, {"group_id": "s", "ODCID": "aabb"}),
     "a group that is the ID": ({"group_id": "aabb"}, {"group_id": "s", "ODCID": "aabb"}),

@@ -3,7 +3,6 @@
 import re
 import statistics
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ import quiclab
 from quiclab._median import interval_of_median
 from quiclab.matrix import Network, Outcome, Stack, Task, run
 from quiclab.matrix.packets import DATA, Traffic, Way
-from validation.section import Section
+from validation.section import Section, wrapped
 
 RUNS = 10
 SIZE = 4_000_000
@@ -257,11 +256,6 @@ def table(rows: Sequence[Row]) -> list[str]:
             f"| {row.rtt_ms[0]:.0f}, {row.rtt_ms[1]:.0f} ms | {row.lost[0]:.1f}, {row.lost[1]:.1f} % |"
         )
     return lines
-
-
-def wrapped(text: str) -> list[str]:
-    """Its lines in the page."""
-    return textwrap.wrap(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
 _ROW = re.compile(

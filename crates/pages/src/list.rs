@@ -54,12 +54,22 @@ fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextEr
     reader.keep(kept.into_iter());
     let mut objects = Vec::new();
     let mut cells = Vec::new();
+    let mut numbered = Numbered::of(&reader, &columns);
     while let Some(line) = reader.next(&mut cells) {
         let wrong = |problem| TextError::line(line.number, problem);
         if objects.len() == super::MAX_OBJECTS {
             return Err(wrong(format!("more than {} objects", super::MAX_OBJECTS)));
         }
         objects.push(object(&columns, &mut reader, &cells, objects.len()).map_err(wrong)?);
+        numbered.add(&cells);
+    }
+    if objects.iter().any(|object| !object.after.is_empty())
+        && let Some(place) = numbered.otherwise()
+    {
+        let column = reader.column(place);
+        return Err(TextError::whole(format!(
+            "{column}, numbers the objects in another way than `after`, which counts the lines from 1; expected the same numbers"
+        )));
     }
     let page = Page { objects, reading };
     page.check().map_err(|error| TextError::whole(error.to_string()))?;
@@ -89,12 +99,12 @@ fn columns(reader: &mut Reader<'_>) -> Result<Places, String> {
                 let sizes = SIZES.contains(&COLUMNS[at]);
                 let expected = if sizes { "B, kB, KiB, MB or MiB" } else { "s, ms, us or ns" };
                 let name = file::quoted(name);
-                return Err(format!("column {name} is in another unit; expected {expected}"));
+                return Err(format!("column {}, {name}, is in another unit; expected {expected}", place + 1));
             }
             None => continue,
         };
-        if places[at].replace((place, unit)).is_some() {
-            return Err(format!("column {word:?} twice"));
+        if let Some((before, _)) = places[at].replace((place, unit)) {
+            return Err(format!("column {word:?} twice: columns {} and {}", before + 1, place + 1));
         }
     }
     match (places[0], reader.size_unit_in_comment()) {
@@ -104,6 +114,41 @@ fn columns(reader: &mut Reader<'_>) -> Result<Places, String> {
             file::quoted(unit)
         )),
         _ => Ok(places),
+    }
+}
+
+/// The numbers of objects by columns that are not read: each number up to that of the objects, from 0 or from 1 on, once.
+struct Numbered {
+    /// The places of the columns with names, and their numbers so far.
+    columns: Vec<(usize, Vec<usize>)>,
+}
+
+impl Numbered {
+    fn of(reader: &Reader<'_>, columns: &Places) -> Numbered {
+        let is_read = |place: usize| columns.iter().flatten().any(|(read, _)| *read == place);
+        let places = (0..reader.names().len()).filter(|place| !is_read(*place));
+        // pandas gives no name to the numbers of rows.
+        let named = places.filter(|place| !plain(reader.names()[*place]).is_empty());
+        Numbered { columns: named.map(|place| (place, Vec::new())).collect() }
+    }
+
+    fn add(&mut self, cells: &[&str]) {
+        self.columns.retain_mut(|(place, numbers)| {
+            let number = cells[*place].parse().ok().filter(|number: &usize| *number <= super::MAX_OBJECTS);
+            numbers.extend(number);
+            number.is_some()
+        });
+    }
+
+    /// The first column whose numbers are not 1, 2, 3 and so on.
+    fn otherwise(self) -> Option<usize> {
+        let of_objects = |numbers: &Vec<usize>| {
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            let is_each = |first: usize| sorted.iter().enumerate().all(|(at, number)| *number == first + at);
+            sorted.len() > 1 && (is_each(0) || is_each(1) && sorted != *numbers)
+        };
+        self.columns.into_iter().find(|(_, numbers)| of_objects(numbers)).map(|(place, _)| place)
     }
 }
 
@@ -284,6 +329,26 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_objects_are_those_of_after() {
+        for text in [
+            "object,size,after\n0,1000,\n1,2000,\n2,5000,1\n",
+            "size,id,after\n1000,2,\n2000,1,1\n",
+            "id;size;after\n0;1 kB;\n1;2 kB;1*\n",
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.contains("numbers the objects in another way than `after`"), "{text}: {found}");
+        }
+        for text in [
+            "object,size,after\n1,1000,\n2,2000,1\n",
+            "object,size\n0,1000\n1,2000\n",
+            "status,size,after\n200,1000,\n304,2000,1\n",
+            ",size,after\n0,1000,\n1,2000,1\n",
+        ] {
+            assert!(read(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn byte_order_marks_and_crlf_are_accepted() {
         let page = read("\u{feff}size,after\r\n12 kB,\r\n5,1\r\n").unwrap();
         assert_eq!(page.objects.iter().map(|object| object.bytes).collect::<Vec<_>>(), [12_000, 5]);
@@ -321,10 +386,13 @@ mod tests {
         }
         assert_eq!(read("size (kB)\n10\n").unwrap().objects[0].bytes, 10_000, "the only column");
         for (text, told) in [
-            ("size (kbit)\n10\n", "line 1: column \"size (kbit)\" is in another unit; expected B, kB,"),
-            ("size (KB)\n10\n", "line 1: column \"size (KB)\" is in another unit"),
-            ("size,think (Ms)\n10,1\n", "line 1: column \"think (Ms)\" is in another unit; expected s, ms"),
-            ("size (Kbytes)\n10\n", "line 1: column \"size (Kbytes)\" is in another unit"),
+            ("size (kbit)\n10\n", "line 1: column 1, \"size (kbit)\", is in another unit; expected B, kB,"),
+            ("size (KB)\n10\n", "line 1: column 1, \"size (KB)\", is in another unit"),
+            (
+                "size,think (Ms)\n10,1\n",
+                "line 1: column 2, \"think (Ms)\", is in another unit; expected s, ms",
+            ),
+            ("size (Kbytes)\n10\n", "line 1: column 1, \"size (Kbytes)\", is in another unit"),
             (
                 "# sizes in kilobytes\nsize\n10\n",
                 "line 2: the comment in line 1 has \"kilobytes\"; expected the unit in the name",

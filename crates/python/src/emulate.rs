@@ -126,6 +126,7 @@ fn status<'py>(py: Python<'py>, status: &EmulateStatus) -> PyResult<Bound<'py, P
         ] {
             entry.set_item(name, count)?;
         }
+        entry.set_item("device_deleted", device.is_deleted)?;
         gates.append(entry)?;
     }
     report.set_item("gates", gates)?;

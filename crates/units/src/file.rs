@@ -44,6 +44,9 @@ pub struct NotText {
 pub fn text(bytes: Vec<u8>) -> std::result::Result<String, NotText> {
     let fail = |found: &str, expected| Err(NotText { found: found.to_owned(), expected });
     match bytes[..] {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [9..=126, 0, 0, 0, ..] | [0, 0, 0, 9..=126, ..] => {
+            return fail("the file is UTF-32", "UTF-8: save it as UTF-8");
+        }
         // Without a mark, every other byte of Latin letters is zero.
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 9..=126, ..] | [9..=126, 0, ..] => {
             return fail("the file is UTF-16", "UTF-8: save it as UTF-8");
@@ -51,6 +54,14 @@ pub fn text(bytes: Vec<u8>) -> std::result::Result<String, NotText> {
         [0x1f, 0x8b, ..] => return fail("the file is gzip", "text: unpack it"),
         [b'P', b'K', 3 | 5, ..] => {
             return fail("the file is a ZIP archive or a spreadsheet", "text: unpack it, or save it as CSV");
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => return fail("the file is compressed by zstd", "text: unpack it"),
+        [b'B', b'Z', b'h', ..] => return fail("the file is compressed by bzip2", "text: unpack it"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => return fail("the file is compressed by xz", "text: unpack it"),
+        [0x89, b'H', b'D', b'F', ..] => return fail("the file is HDF5", "text: save it as CSV"),
+        [b'P', b'A', b'R', b'1', ..] => return fail("the file is Parquet", "text: save it as CSV"),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => {
+            return fail("the file is an array of numpy", "text: save it as CSV (numpy.savetxt)");
         }
         _ => {}
     }
@@ -113,7 +124,20 @@ mod tests {
                 NotText { found: "the file is UTF-16".into(), expected: "UTF-8: save it as UTF-8" };
             assert_eq!(found(utf16), expected);
         }
-        assert_eq!(found(b"\x1f\x8b\x08\0").found, "the file is gzip");
+        for utf32 in [&b"\xff\xfe\0\0a\0\0\0"[..], b"\0\0\xfe\xff\0\0\0a", b"a\0\0\0", b"\0\0\0a"] {
+            assert_eq!(found(utf32).found, "the file is UTF-32");
+        }
+        for (bytes, name) in [
+            (&b"\x1f\x8b\x08\0"[..], "gzip"),
+            (b"\x28\xb5\x2f\xfd\0", "compressed by zstd"),
+            (b"BZh91AY", "compressed by bzip2"),
+            (b"\xfd7zXZ\0", "compressed by xz"),
+            (b"\x89HDF\r\n", "HDF5"),
+            (b"PAR1\x15", "Parquet"),
+            (b"\x93NUMPY\x01", "an array of numpy"),
+        ] {
+            assert_eq!(found(bytes).found, format!("the file is {name}"));
+        }
         assert_eq!(found(b"PK\x03\x04").found, "the file is a ZIP archive or a spreadsheet");
         let latin = found(b"0,20 # \xe9\n");
         assert_eq!(latin.found, "not text in UTF-8 (byte 7 is 0xe9: Latin-1 or another old code)");

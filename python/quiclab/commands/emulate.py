@@ -240,6 +240,8 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
             if counts[what]
         ]
         echo(f"gate {name}: {', '.join(words)}", err=True)
+        if counts["device_deleted"]:
+            echo(f"warning: a command deleted the device of gate {name}: nothing passed it from then on", err=True)
     words = [f"{what.replace('_', ' ')} {count:,}" for what, count in emulation["network"].items() if count]
     if words:
         echo(f"network: {', '.join(words)}", err=True)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from quiclab.view.qlog import Log
 
-_HEX = re.compile(r"(?:0x)?((?:[0-9a-f]{2})+)", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?([0-9a-f]{2}(?::?[0-9a-f]{2})*)", re.IGNORECASE)
 
 _END = re.compile(r"(?<![a-z])(?:client|server)(?![a-z])", re.IGNORECASE)
 """The word for an end in a name: `a_client`, `server-1`."""
@@ -97,7 +97,7 @@ def _ids(log: Log) -> set[str]:
 def _folded(value: str) -> str:
     """Connection IDs without regard to the case of their digits."""
     digits = _HEX.fullmatch(value)
-    return digits[1].lower() if digits else value
+    return digits[1].replace(":", "").lower() if digits else value
 
 
 def _differ(one: Log, other: Log) -> bool:

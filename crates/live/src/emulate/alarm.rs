@@ -21,8 +21,8 @@ const LONGEST_AWAKE: Duration = Duration::from_micros(200);
 pub(super) struct Alarm {
     /// How late the system wakes, as recent alarms had it.
     late: Duration,
-    /// By number: whether something can be read there.
-    woken: Vec<bool>,
+    /// The numbers of the sources that something can be read from.
+    woken: Vec<usize>,
 }
 
 /// Asks the system to wake this thread as soon as it can.
@@ -32,10 +32,15 @@ pub(super) fn hasten() {
 }
 
 impl Alarm {
-    /// Sleeps until a time, or until one of these can be read.
-    pub(super) fn sleep(&mut self, clock: &Clock, until: Time, sources: &[impl AsFd]) -> io::Result<()> {
-        let mut polled: Vec<PollFd<'_>> =
-            sources.iter().map(|source| PollFd::new(source, PollFlags::IN)).collect();
+    /// Sleeps until a time, or until one of these, which have numbers, can be read.
+    pub(super) fn sleep<'s, S: AsFd + 's>(
+        &mut self,
+        clock: &Clock,
+        until: Time,
+        sources: impl Iterator<Item = (usize, &'s S)>,
+    ) -> io::Result<()> {
+        let (numbers, mut polled): (Vec<usize>, Vec<PollFd<'_>>) =
+            sources.map(|(number, source)| (number, PollFd::new(source, PollFlags::IN))).unzip();
         let asked = until - self.late.min(until.since(Time::ZERO));
         let left = asked.since(clock.now());
         let mut found = wait(&mut polled, left)?;
@@ -46,13 +51,14 @@ impl Alarm {
             found = wait(&mut polled, Duration::ZERO)?;
         }
         self.woken.clear();
-        self.woken.extend(polled.iter().map(|polled| !polled.revents().is_empty()));
+        let woken = numbers.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
+        self.woken.extend(woken.map(|(number, _)| number));
         Ok(())
     }
 
     /// Whether the source with this number could be read at the end of the last sleep.
     pub(super) fn has_woken(&self, number: usize) -> bool {
-        self.woken.get(number).is_some_and(|woken| *woken)
+        self.woken.contains(&number)
     }
 
     /// An alarm was late by this much. The estimate rises at once and falls slowly, so most alarms are in time.

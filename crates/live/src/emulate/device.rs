@@ -3,6 +3,7 @@
 use lab::emulation::Arrivals;
 use network::Packet;
 use network::gate;
+use rustix::io::Errno;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, SyncDevice, VIRTIO_NET_HDR_LEN};
@@ -20,6 +21,8 @@ pub struct DeviceCounts {
     pub unreadable: u64,
     /// Packets that the system did not take, or that are too long for IP.
     pub not_sent: u64,
+    /// Whether somebody has deleted the device: it takes and gives no packets any more.
+    pub is_deleted: bool,
 }
 
 /// A device, with the packets that are to be written to it.
@@ -62,6 +65,10 @@ impl Device {
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.raw_os_error() == Some(Errno::BADFD.raw_os_error()) => {
+                    self.counts.is_deleted = true;
+                    return Ok(());
+                }
                 // The library's own errors have no number: bytes that it cannot split.
                 Err(error) if error.raw_os_error().is_none() => {
                     self.counts.unreadable += 1;

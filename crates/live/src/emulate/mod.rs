@@ -211,7 +211,8 @@ impl Surroundings<'_> {
     /// Sleeps until a time, or until packets come from outside, which are taken.
     fn sleep(&mut self, until: Time, arrivals: &mut Arrivals) -> io::Result<()> {
         let until = until.min(self.clock.now() + REPORT_EVERY);
-        self.alarm.sleep(&self.clock, until, &self.devices)?;
+        let devices = self.devices.iter().enumerate().filter(|(_, device)| !device.counts.is_deleted);
+        self.alarm.sleep(&self.clock, until, devices)?;
         let now = self.clock.now();
         for (number, device) in self.devices.iter_mut().enumerate() {
             if self.alarm.has_woken(number) {

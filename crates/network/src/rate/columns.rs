@@ -93,9 +93,13 @@ impl Form {
             reader.keep(form.columns.iter().map(|(place, ..)| *place).chain([form.time.0]));
             return Ok(form);
         }
+        let times = TIMES.map(|(name, ..)| name).join(", ");
+        if let Some(place) = untimed(reader) {
+            let name = reader.column(place);
+            return Err(format!("{name}, has no unit, or one that is not read; expected one of {times}"));
+        }
         let known: Vec<&str> = kind.columns.iter().flat_map(|column| column.names()).collect();
         let only = if kind.columns.len() == 1 { "one of " } else { "one or more of " };
-        let times = TIMES.map(|(name, ..)| name).join(", ");
         // One number alone: a Mahimahi trace in the place of CSV.
         let is_trace = reader.count() == 1 && !reader.has_header() && kind.columns.contains(&Column::Rate);
         Err(format!(
@@ -212,6 +216,14 @@ impl Form {
         let values: Vec<String> = self.columns.iter().map(words).collect();
         format!("a time in {}, {}", self.time.1.1, values.join(", "))
     }
+}
+
+/// The column that is named as times, in a unit that is not read or in none, where no column has times.
+fn untimed(reader: &Reader<'_>) -> Option<usize> {
+    const WORDS: [&str; 4] = ["time", "timestamp", "elapsed", "t"];
+    let is_time = |name: &&str| WORDS.iter().any(|word| plain(name) == *word || is_other_unit(name, word));
+    let read = reader.columns(&TIMES.map(|(name, ..)| name)).ok()?;
+    reader.names().iter().position(is_time).filter(|_| read.iter().all(Option::is_none))
 }
 
 fn whole<'a>(reader: &mut Reader<'a>, cell: &'a str, power: i32) -> Option<(u64, bool)> {

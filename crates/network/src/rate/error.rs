@@ -171,7 +171,7 @@ pub enum TraceProblem {
     Unit(String),
     /// This is no whole number of milliseconds.
     NotANumber(String),
-    /// This is more than 2^32 - 1 ms.
+    /// This is more than 2^32 - 1 ms, or the trace begins so late that it has times of a clock.
     TooLate(String),
     /// The time is before that of the line above.
     Decreasing {
@@ -196,7 +196,7 @@ impl fmt::Display for TraceError {
                 write!(f, "found {found:?}, expected a whole number of milliseconds")?;
                 // Columns: somebody's CSV in the place of a Mahimahi trace.
                 let hint = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
-                if found.trim().contains([',', ';', ' ', '\t', '_', '(']) {
+                if found.trim().contains([',', ';', '|', ' ', '\t', '_', '(']) {
                     f.write_str(hint)
                 } else {
                     Ok(())
@@ -205,7 +205,7 @@ impl fmt::Display for TraceError {
             TraceProblem::TooLate(found) => {
                 write!(
                     f,
-                    "found {found:?}, which is above {} ms; expected times from the start of the trace",
+                    "found {found:?}; expected milliseconds from the start of the trace, up to {}",
                     u32::MAX
                 )
             }

@@ -15,6 +15,8 @@ use units::{Duration, Rate, Size, Time};
 
 /// The bytes of one opportunity.
 pub const OPPORTUNITY: u32 = 1500;
+/// The first opportunity of a trace is earlier, in milliseconds: these are 11 days, and seconds since 1970 are more.
+const LATEST_START: u32 = 1_000_000_000;
 /// The maximum number of opportunities of a trace: an hour at 160 Mbit/s.
 pub const MAX_OPPORTUNITIES: usize = 50_000_000;
 
@@ -63,12 +65,16 @@ impl Trace {
         }
         let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));
         let fail = |line: usize, problem| Err(TraceError { line, problem });
-        for (i, line) in text.lines().map(str::trim).enumerate() {
+        // The lines of old systems end with a carriage return alone.
+        let end = if text.contains('\n') { '\n' } else { '\r' };
+        for (i, line) in text.split(end).map(str::trim).enumerate() {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             // A spreadsheet's or a script's separator behind the only cell.
             let line = line.trim_end_matches([',', ';']);
+            let quoted = line.strip_prefix('"').and_then(|line| line.strip_suffix('"'));
+            let line = quoted.unwrap_or(line);
             let Some(ms) = number(line) else {
                 if units::scaled(line, 0).is_some_and(|(ms, _)| ms > u64::from(u32::MAX)) {
                     return fail(i + 1, TraceProblem::TooLate(line.chars().take(40).collect()));
@@ -76,6 +82,7 @@ impl Trace {
                 return fail(i + 1, TraceProblem::NotANumber(line.chars().take(40).collect()));
             };
             match opportunities.last() {
+                None if ms >= LATEST_START => return fail(i + 1, TraceProblem::TooLate(line.to_owned())),
                 Some(&before) if before > ms => {
                     return fail(i + 1, TraceProblem::Decreasing { before, at: ms });
                 }
@@ -330,8 +337,14 @@ mod tests {
             assert!(error(line).starts_with("1: found "), "{line}");
         }
         assert!(
-            error("1526371200000\n").starts_with("1: found \"1526371200000\", which is above 4294967295 ms")
+            error("1526371200000\n")
+                .starts_with("1: found \"1526371200000\"; expected milliseconds from the start")
         );
+        assert!(
+            error("1526371200\n1526371201\n").contains("expected milliseconds from the start of the trace")
+        );
+        assert_eq!(Trace::parse("1\r2\r"), Trace::parse("1\n2\n"));
+        assert_eq!(Trace::parse("\"1\"\n\"2\",\n"), Trace::parse("1\n2\n"));
         assert_eq!(error("# tick = 10 ms\n1\n"), "1: the comment has \"ms\"; expected milliseconds");
         assert_eq!(Trace::parse("1,\n2;\n"), Trace::parse("1\n2\n"));
         assert!(Trace::parse("1\r\n2\n\n").is_ok());

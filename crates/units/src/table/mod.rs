@@ -354,8 +354,15 @@ impl<'a> Reader<'a> {
         for (place, name) in self.names.iter().enumerate() {
             let name = plain(name);
             let Some(at) = known.iter().position(|known| *known == name) else { continue };
-            if places[at].replace(place).is_some() {
-                return Err(format!("column {name:?} twice"));
+            if let Some(before) = places[at].replace(place) {
+                return Err(format!("column {name:?} twice: columns {} and {}", before + 1, place + 1));
+            }
+            if let Some(other) = self.other_direction(place) {
+                let (one, other) = (self.column(place.min(other)), self.column(place.max(other)));
+                return Err(format!(
+                    "{one}, and {other}, both have {}s; expected one: leave the other out",
+                    quantity(&name)
+                ));
             }
         }
         let named: Vec<String> = known
@@ -379,6 +386,18 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(places)
+    }
+
+    /// The column that has out where the name of this one has in: `rate_in_mbps` is the rate in Mbit/s unless there is one.
+    fn other_direction(&self, place: usize) -> Option<usize> {
+        let words = |name: &str| -> Vec<String> {
+            unit::Words::of(name).list.iter().map(unit::Word::small).collect()
+        };
+        let own = words(self.names[place]);
+        let turned: Vec<String> =
+            own.iter().map(|word| if word == "in" { "out".to_owned() } else { word.clone() }).collect();
+        let is_it = |name: &&str| turned != own && words(name) == turned;
+        self.names.iter().position(is_it)
     }
 
     /// The column at this place, for errors: its number and its name.
@@ -635,7 +654,13 @@ mod tests {
             told(",size,a,b,c\n").unwrap(),
             "skipped columns that are not needed: 1, \"a\", \"b\" and 1 more"
         );
-        assert_eq!(Reader::new("size,Size\n").columns(&["size"]).unwrap_err(), "column \"size\" twice");
+        let twice = Reader::new("a,size,Size\n").columns(&["size"]).unwrap_err();
+        assert_eq!(twice, "column \"size\" twice: columns 2 and 3");
+        for header in ["rate_in_mbps,rate_out_mbps", "Rate out (Mbps),t,Rate in (Mbps)"] {
+            let found = Reader::new(header).columns(&["rate_mbps"]).unwrap_err();
+            assert!(found.ends_with("both have rates; expected one: leave the other out"), "{found}");
+        }
+        assert_eq!(Reader::new("rate_in_mbps,loss_out\n").columns(&["rate_mbps"]), Ok(vec![Some(0)]));
     }
 
     #[test]

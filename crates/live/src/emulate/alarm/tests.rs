@@ -13,15 +13,19 @@ fn it_is_never_early_and_wakes_for_what_can_be_read() {
     let mut alarm = Alarm::default();
     for step in 0..20 {
         let until = clock.now() + Duration::from_micros(100 * step);
-        alarm.sleep(&clock, until, &sources).unwrap();
+        alarm.sleep(&clock, until, sources.iter().enumerate()).unwrap();
         assert!(clock.now() >= until);
         assert!(!alarm.has_woken(0) && !alarm.has_woken(1));
         assert!(alarm.late <= LONGEST_AWAKE);
     }
     to.write_all(b"x").unwrap();
     // An hour, which would not be slept through.
-    alarm.sleep(&clock, clock.now() + Duration::from_secs(3600), &sources).unwrap();
+    let hour = clock.now() + Duration::from_secs(3600);
+    alarm.sleep(&clock, hour, sources.iter().enumerate()).unwrap();
     assert!(!alarm.has_woken(0) && alarm.has_woken(1) && !alarm.has_woken(2));
+    // One that is left out does not wake.
+    alarm.sleep(&clock, clock.now(), sources.iter().enumerate().take(1)).unwrap();
+    assert!(!alarm.has_woken(1));
 }
 
 #[test]

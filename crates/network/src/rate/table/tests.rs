@@ -313,17 +313,23 @@ fn units_in_names_are_used_or_refused() {
         assert_eq!(read(&format!("time_s,{head}\n0,50\n")).1, [(Column::Loss, vec![0.5])], "{head}");
     }
     let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
-    for head in [
-        "Time (Ms),Rate (Mbps)",
-        "time_MS,rate_mbps",
-        "Time (s),Rate (MBPS)",
-        "Time (min),rate_mbps",
-        "time_s,-rate_mbps",
-    ] {
+    for head in ["Time (s),Rate (MBPS)", "time_s,-rate_mbps"] {
         assert!(
             error(&format!("{head}\n0,1\n")).contains("expected names of columns: one of time_ms"),
             "{head}"
         );
+    }
+    for head in [
+        "Time (Ms),Rate (Mbps)",
+        "time_MS,rate_mbps",
+        "Time (min),rate_mbps",
+        "time,bandwidth_mbps",
+        "t,rate",
+        "elapsed (h),rate_mbps",
+    ] {
+        let told = "has no unit, or one that is not read; expected one of time_ms, time_s, time_us, time_ns";
+        let found = error(&format!("{head}\n0,1\n"));
+        assert!(found.starts_with("1: column 1, ") && found.ends_with(told), "{head}: {found}");
     }
     for (head, known) in [
         ("Loss (‰)", "loss, loss_percent"),
