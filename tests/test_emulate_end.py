@@ -143,7 +143,7 @@ def test_commands_are_asked_to_end(command: Command, how: signal.Signals, to_gro
     started.send(how, to_group)
     code, told = started.end()
     assert code == 128 + signal.SIGTERM, told
-    assert [one["exit_code"] for one in started.summary()["emulation"]["commands"]] == [-signal.SIGTERM]  # type: ignore[index]
+    assert [one["exit_code"] for one in started.summary()["emulation"]["commands"]] == [-signal.SIGTERM]
 
 
 @pytest.mark.parametrize("how", SIGNALS)
@@ -159,7 +159,7 @@ def test_a_second_signal_ends_commands_that_ignore_the_first(command: Command, h
     code, told = started.end()
     assert code == 128 + signal.SIGKILL, told
     assert time.monotonic() - start < 30
-    assert started.summary()["emulation"]["commands"][0]["exit_code"] == -signal.SIGKILL  # type: ignore[index]
+    assert started.summary()["emulation"]["commands"][0]["exit_code"] == -signal.SIGKILL
 
 
 def test_commands_that_ignore_signals_have_two_seconds(command: Command) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import quiclab
 import why_situations_media  # noqa: F401
 import why_situations_more  # noqa: F401
+import why_situations_settings  # noqa: F401
 from quiclab.why import Answer
 from quiclab.why.situation import number
 from quiclab.why.trial import outcome, saved

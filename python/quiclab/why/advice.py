@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from quiclab.why.answer import Cause, Remedy
 from quiclab.why.facts import Facts
-from quiclab.why.remedies import Option, options
+from quiclab.why.remedies import Option, known, options, usual
 from quiclab.why.trial import Outcome, Trials, saved
 from quiclab.why.words import nothing, words
 
@@ -44,10 +44,11 @@ class Advice:
         share = min(cause.share / weight, 1.0) if weight > 0 else 0.0
         what = words(cause.name, facts)
         if self._trials is None or self._before is None:
+            found = [*known(cause.name, facts), *found]
             found.sort(key=lambda option: (option.is_last, -option.brings))
             ranked: list[tuple[Option, float, str | None]] = [(option, option.brings * share, None) for option in found]
         else:
-            ranked = self._tried(found[:_MOST_TRIED], share)
+            ranked = self._tried([*found[:_MOST_TRIED], *usual(facts)], share)
         if not ranked:
             change = (
                 "nothing that was tried helps" if found and self._trials is not None else nothing(cause.name, facts)

@@ -72,6 +72,10 @@ class Facts:
     """Who had how much of its time: the greatest first."""
     node_shared: str = ""
     """The same in words."""
+    drops: tuple[str, int] | None = None
+    """The hop of the data whose queue dropped the most packets of all flows, and how many."""
+    fails: bool = False
+    """Whether the medium of the bottleneck sends many of its frames or blocks again."""
     marked: tuple[tuple[str, int], ...] = ()
     """The hops of the data that marked packets with CE, and how many of all flows."""
     down: str = ""
@@ -83,6 +87,11 @@ class Facts:
     def is_alone(self) -> bool:
         """Whether nobody else sends over the bottleneck."""
         return self.situation is not None and self.situation.is_alone
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether its sender asked more than once, and nothing came back."""
+        return (self.entry.get("probe_timeouts") or 0) > 1
 
     @property
     def own_share(self) -> float:

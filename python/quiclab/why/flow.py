@@ -22,6 +22,10 @@ _NOTABLE = 0.005
 """A cause with a smaller share of the time is not told."""
 _INFLATED = 1.5
 """A round-trip time of more than this multiple of that of the path is a sign of queues."""
+_OF_INFLATION = 0.5
+"""Queues in which packets waited for a smaller part of what a round trip took longer have not made it long."""
+_OFTEN = 0.5
+"""A medium in which more than this share of frames is sent again is too fast for its channel."""
 _LONG_HANDSHAKE = 4
 """Round-trip times of the longest handshake without a loss: of TCP with TLS, or of QUIC with a Retry and a long
 certificate."""
@@ -129,12 +133,32 @@ class Flow:
             down=self._down,
             dropped_by=self._dropped_by,
             marked=self._marked,
+            drops=self._drops,
+            fails=self._fails(bottleneck.name),
             **self._busiest,
         )
 
     @property
     def _marked(self) -> tuple[tuple[str, int], ...]:
         """The hops of the data that marked packets with CE, and how many of all flows."""
+        counts = [(name, int(one.get("marked_packets") or 0)) for name, one in self._hops.items()]
+        return tuple((name, count) for name, count in counts if count)
+
+    @property
+    def _drops(self) -> tuple[str, int] | None:
+        """The hop of the data whose queue dropped the most packets, and how many of all flows."""
+        counts = [(name, int((one.get("drops") or {}).get("queue") or 0)) for name, one in self._hops.items()]
+        most = max(counts, key=lambda pair: pair[1], default=None)
+        return most if most is not None and most[1] else None
+
+    def _fails(self, hop: str) -> bool:
+        """Whether many frames or blocks of a medium have to be sent again."""
+        air = self._hops.get(hop, {}).get("air") or {}
+        return bool((air.get("again_blocks") or 0) > _OFTEN * max(air.get("sent_blocks") or 0, 1))
+
+    @cached_property
+    def _hops(self) -> dict[str, Any]:
+        """What the summary has of the hops of the data."""
         names = {hop.name for hop in self._situation.data}
         summary = self.records.run.summary
         links = [(f"{link['name']} {link['direction']}", link) for link in summary.get("links") or []]
@@ -142,8 +166,7 @@ class Flow:
             (" ".join(str(one[key]) for key in ("name", "attachment", "to") if one.get(key)), one)
             for one in summary.get("media") or []
         ]
-        counts = [(name, int(one.get("marked_packets") or 0)) for name, one in (*links, *media) if name in names]
-        return tuple((name, count) for name, count in counts if count)
+        return {name: one for name, one in (*links, *media) if name in names}
 
     @property
     def _busiest(self) -> dict[str, Any]:
@@ -254,7 +277,8 @@ class Flow:
         starts, ends = times[at], np.minimum(np.append(times[1:], self.end), self.end)[at]
         if "queue" in self.records.run.tables:
             # A delayed acknowledgement, jitter or a longer path inflate it too, but then no packet waited for so long.
-            waited = self._queues.waited(starts - rtts[at], starts) >= (_INFLATED - 1) * least
+            needed = np.maximum((_INFLATED - 1) * least, _OF_INFLATION * (rtts[at] - least))
+            waited = self._queues.waited(starts - rtts[at], starts) >= needed
             # A sample holds for a round trip, and as long as packets wait: after that the sender may have been silent.
             still = np.maximum(self._queues.waited(starts, ends), rtts[at])
             starts, ends = starts[waited], np.minimum(ends, starts + still)[waited]

@@ -1,5 +1,6 @@
 """Trials: the scenario of a run is run again with a change, and the flow is compared with what it was."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,9 @@ def _measures(entry: Mapping[str, Any], span: float) -> Iterator[tuple[str, floa
     playback = entry.get("playback")
     if isinstance(playback, Mapping):
         stopped = (playback.get("start_up_s") or span) + (playback.get("stalled_s") or 0.0)
+        if playback.get("end_s") is None and entry.get("close") not in (None, "open"):
+            # Nothing was played after the end of its connection.
+            stopped = span - (playback.get("played_s") or 0.0)
         if stopped > _NOTABLE_STOP * span:
             yield "stopped for", stopped
         yield "seconds for each Mbit/s of video", 1 / max(playback.get("bitrate_mean_mbps") or 0.0, 1e-6)
@@ -66,14 +70,19 @@ _NOTABLE_STOP = 0.02
 """A video that stands still for a smaller share of the time is compared by its bitrate."""
 
 
+_LONG_DELAY = 3
+"""The last messages may take this multiple of the mean delay."""
+
+
 def _delay(tally: Mapping[str, Any], span: float) -> float | None:
     number, missing = tally.get("number") or 0, tally.get("missing") or 0
     done = number - missing
     if not number:
         return None
     mean = (tally.get("delay_mean_ms") or 0.0) / 1e3
-    # The last ones are always under way when a run ends; of others nothing is known but that they took long.
-    late = 0 if missing <= max(0.02 * number, 1) and done else missing
+    # The last ones are under way when a run ends; of others nothing is known but that they took long.
+    under_way = math.ceil(_LONG_DELAY * mean * number / span) + 1 if done else 0
+    late = max(missing - under_way, 0)
     return (mean * done + span * late) / (done + late)
 
 

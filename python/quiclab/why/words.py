@@ -24,6 +24,8 @@ def nothing(cause: str, facts: Facts) -> str:
 
 def _handshake(facts: Facts) -> str:
     what = "no data could be sent before the handshake"
+    if facts.lost and facts.dropped_by:
+        return f"{what}, whose packets did not pass {facts.dropped_by}"
     if facts.lost:
         return f"{what}, whose packets were lost or late"
     # RFC 9000 section 8.1.
@@ -33,7 +35,7 @@ def _handshake(facts: Facts) -> str:
 def _recovery(facts: Facts) -> str:
     marks = f"; {_marks(facts)}" if facts.marked else ""
     before = "a loss or a mark" if facts.marked else "a loss"
-    dropped = "".join(f"; {told}" for told in _node_drops(facts))
+    dropped = "".join(f"; {told}" for told in (*_node_drops(facts), *_drops(facts)))
     return (
         f"the window was smaller than before {before} ({_losses(facts.entry)}{dropped}{marks}), "
         "and the network was not full"
@@ -44,6 +46,13 @@ def _node_drops(facts: Facts) -> list[str]:
     if facts.node is None or not facts.node_drops:
         return []
     return [f"the queue of node {facts.node.name} dropped {facts.node_drops:,}"]
+
+
+def _drops(facts: Facts) -> list[str]:
+    """Drops of a queue that is not that of the bottleneck."""
+    if facts.drops is None or facts.drops[0] == facts.bottleneck:
+        return []
+    return [f"the queue of {facts.drops[0]} dropped {facts.drops[1]:,} of all flows"]
 
 
 def _marks(facts: Facts) -> str:
@@ -168,7 +177,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "competition": _competition,
     "outage": lambda facts: facts.down or f"{facts.bottleneck} carried nothing",
     "middlebox": lambda facts: f"packets did not pass {facts.dropped_by}",
-    "idle timeout": lambda _: "the connection was closed because it was idle",
+    "idle timeout": lambda _: "no packet came until the idle timeout closed the connection",
     "return path": _return_path,
     "processing": _processing,
     "ACK delay": _ack_delay,

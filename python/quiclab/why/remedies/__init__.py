@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 from quiclab.why.facts import Facts
 from quiclab.why.remedies import application, endpoint, media, network, nodes, queues
 from quiclab.why.remedies.option import Option
+from quiclab.why.remedies.usual import known, usual
 
-__all__ = ["Option", "options"]
+__all__ = ["Option", "known", "options", "usual"]
 
 
 def options(cause: str, facts: Facts) -> list[Option]:
@@ -19,8 +20,15 @@ def options(cause: str, facts: Facts) -> list[Option]:
 
 
 _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
-    "handshake": (endpoint.handshake, network.losses, network.channel, network.delay),
-    "path validation": (network.nat, network.delay),
+    "handshake": (
+        endpoint.handshake,
+        network.room,
+        network.events,
+        network.losses,
+        network.channel,
+        network.delay,
+    ),
+    "path validation": (network.nat, network.events, network.delay),
     "slow start": (endpoint.initial_window, endpoint.slow_start, network.delay),
     "window": (
         endpoint.controllers,
@@ -75,8 +83,15 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
         queues.first,
     ),
     "outage": (network.interfaces, network.outage, media.interruption, network.channel),
-    "middlebox": (network.nat, endpoint.alive),
-    "idle timeout": (endpoint.alive, network.nat),
+    "middlebox": (network.room, network.events, network.nat, endpoint.alive),
+    "idle timeout": (
+        network.silence,
+        network.room,
+        network.events,
+        network.interfaces,
+        endpoint.alive,
+        network.nat,
+    ),
     "return path": (endpoint.fewer_acks, queues.fair_back, queues.shorter_back, network.rate_back),
     "processing": (nodes.fewer_acks, nodes.shorter, nodes.faster),
     "ACK delay": (network.holds, endpoint.prompt_acks),

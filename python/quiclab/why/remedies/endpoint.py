@@ -172,6 +172,9 @@ def alive(facts: Facts) -> Iterator[Option]:
     if facts.over_tcp:
         return
     idle = number(situation.options.get("max_idle_timeout")) or 30.0
+    if facts.is_unanswered and not facts.dropped_by:
+        # What keeps a path alive does not mend it.
+        return
     seconds = f"{max(round(idle / 3, 1), 0.1):g} s"
     yield Option(f"a `keep_alive` below the idle timeout of {idle:g} s", situation.own(keep_alive=seconds), 0.6)
     yield Option("a longer `max_idle_timeout`", situation.own(max_idle_timeout="0 s"), 0.6)

@@ -22,12 +22,34 @@ def rate(facts: Facts) -> Iterator[Option]:
     if facts.policed:
         given = number(facts.hop.options["queue"]["rate"]) or 0.0
         what = f"a higher `rate` of the policer{mean}{others}"
-        yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, 0.6)
+        # Acknowledgements are not all that a sender waits for.
+        brings = 0.6 if facts.situation is not None and facts.hop in facts.situation.data else 0.3
+        yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, brings)
         return
     for sets in _higher(facts, facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
         # Of a faster one, too, those take the most that take more than their share.
         share = facts.own_share if facts.is_starved or facts.is_elsewhere else 1.0
-        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * share)
+        # Frames of a faster one would fail even more often.
+        brings = 0.1 if facts.hop.medium == "wlan" and facts.fails else (1 - 1.2 / _MORE) * share
+        next_one = _next(facts)
+        if next_one is not None and facts.rate_mbps:
+            # The next one lets no more through than it has.
+            brings = min(brings, 1 - facts.rate_mbps / next_one.rate_mbps)
+        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, brings)
+        if next_one is not None and facts.hop.medium is None:
+            both = {**sets, f"{next_one.shared}.rate": in_mbps(_MORE * next_one.rate_mbps)}
+            yield Option(f"a higher rate of {facts.hop.name} and of {next_one.name}{others}", both, 0.6)
+
+
+def _next(facts: Facts) -> Any:
+    """The next slowest link that all data passes, where it has hardly more to give than the bottleneck."""
+    situation = facts.situation
+    events = situation.records.document.get("event") if situation is not None else None
+    if situation is None or facts.hop is None or not facts.rate_mbps or events:
+        return None
+    rates = [hop for hop in situation.data if hop.name != facts.hop.name and hop.medium is None and hop.rate_mbps]
+    slow = [hop for hop in rates if facts.rate_mbps <= (hop.rate_mbps or 0.0) < _MORE * facts.rate_mbps]
+    return min(slow, key=lambda hop: hop.rate_mbps or 0.0, default=None)
 
 
 def rate_back(facts: Facts) -> Iterator[Option]:
@@ -69,7 +91,12 @@ def channel(facts: Facts) -> Iterator[Option]:
 def faster_channel(facts: Facts) -> Iterator[Option]:
     """The same for a rate that follows the channel: that of a WLAN without rate control does not."""
     hop = facts.hop
-    fixed = hop is not None and hop.medium == "wlan" and kind(hop.options.get("rate_control", "fixed")) == "fixed"
+    fixed = (
+        not facts.fails
+        and hop is not None
+        and hop.medium == "wlan"
+        and kind(hop.options.get("rate_control", "fixed")) == "fixed"
+    )
     yield from (replace(option, brings=0.1) if fixed else option for option in channel(facts))
 
 
@@ -106,6 +133,12 @@ def _fails(option: str, given: object) -> bool:
     if option == "frame_errors" or kind(given) != "target":
         return kind(given or "none") != "none"
     return isinstance(given, dict) and (number(given.get("bler")) or 0.0) > _USUAL
+
+
+def silence(facts: Facts) -> Iterator[Option]:
+    """No losses, where a sender asked several times and nothing came back."""
+    if facts.is_unanswered:
+        yield from losses(facts)
 
 
 def corruption(facts: Facts) -> Iterator[Option]:
@@ -177,6 +210,19 @@ def interfaces(facts: Facts) -> Iterator[Option]:
         yield Option(f"{names} up all the time, or another path", {"event": stays}, 0.9)
 
 
+def events(facts: Facts) -> Iterator[Option]:
+    """A NAT that is not made to forget, and a flow that does not move."""
+    assert facts.situation is not None
+    given = list(facts.situation.records.document.get("event") or [])
+    flow, stations = facts.situation.flow.get("name"), facts.situation.stations
+    forgets = [one for one in given if one["type"] == "forget" and one.get("node") in stations]
+    moves = [one for one in given if one["type"] == "migrate" and one.get("flow") == flow]
+    names = " and ".join(sorted({str(one["node"]) for one in forgets}))
+    for what, gone in ((f"node {names} that keeps its memory", forgets), ("a flow that keeps its interface", moves)):
+        if gone:
+            yield Option(what, {"event": [_given(one) for one in given if one not in gone]}, 0.7)
+
+
 def _given(event: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in event.items() if value is not None}
 
@@ -207,6 +253,19 @@ def policers(facts: Facts) -> Iterator[Option]:
     what = f"a larger `burst` or a higher `rate` of the policer of {hop.name}"
     yield Option(what, {f"{hop.key}.queue.burst": f"{int(room)} B"}, 0.5)
     yield Option(f"a higher `rate` of the policer of {hop.name}", {f"{hop.key}.queue.rate": in_mbps(4 * given)}, 0.5)
+
+
+def room(facts: Facts) -> Iterator[Option]:
+    """A NAT with more mappings, where it dropped packets."""
+    assert facts.situation is not None
+    for node in facts.situation.middleboxes if facts.dropped_by else ():
+        if kind(node["kind"]) == "nat" and int(node["kind"].get("mappings", _MAPPINGS)) < _MAPPINGS:
+            key = f"node.{quoted(str(node['name']))}.kind.mappings"
+            yield Option(f"more `mappings` of node {node['name']} (nat)", {key: _MAPPINGS}, 0.7)
+
+
+_MAPPINGS = 10_000
+"""The default."""
 
 
 def nat(facts: Facts) -> Iterator[Option]:

@@ -1,13 +1,13 @@
 """Remedies at queues: who is served first, and how long they are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from quiclab.why.facts import Facts
 from quiclab.why.remedies.endpoint import controllers
 from quiclab.why.remedies.option import Option, in_bytes, in_ms
-from quiclab.why.situation import Hop, kind, quoted
+from quiclab.why.situation import Hop, kind, number, quoted
 
 _OWN = 0.8
 """Of a queue of which the flow itself has this share, most packets wait behind its own."""
@@ -56,13 +56,33 @@ def _shorter(hop: Hop | None, facts: Facts) -> Iterator[Option]:
     if hop is None or not hop.rate_mbps or facts.situation is None:
         return
     seconds = max(facts.situation.path_rtt_s or _LEAST_S, _LEAST_S)
+    given = _limit_s(hop)
     for limit in (seconds, 5 * seconds):
-        yield Option(f"a shorter queue of {hop.name}, of {in_ms(limit)}", _queue(hop, in_ms(limit)), 0.4)
+        word = "shorter" if given is None or limit < given else "longer"
+        yield Option(f"a {word} queue of {hop.name}, of {in_ms(limit)}", _queue(hop, in_ms(limit)), 0.4)
+
+
+def _limit_s(hop: Hop) -> float | None:
+    """How long packets wait in a full queue of a hop at its mean rate; None if its limit is not known."""
+    queue = hop.options.get("queue")
+    limit = str(queue.get("limit", "") if isinstance(queue, Mapping) else queue)
+    value, _, unit = limit.partition(" ")
+    if unit.startswith("packet") and hop.rate_mbps:
+        return float(value) * _PACKET * 8e-6 / hop.rate_mbps
+    seconds = number(limit) if unit in ("s", "ms", "us", "ns") else None
+    size = number(limit) if unit.endswith("B") and hop.rate_mbps else None
+    return size * 8e-6 / (hop.rate_mbps or 1.0) if size is not None else seconds
+
+
+_PACKET = 1_500
+"""The bytes of a packet, at most, on most links."""
 
 
 def longer(facts: Facts) -> Iterator[Option]:
-    """A queue of one BDP, and of four."""
+    """A queue of one BDP, and of four, where packets were dropped."""
     hop, situation = facts.hop, facts.situation
+    if situation is not None and facts.drops is not None:
+        hop = situation.hop(facts.drops[0]) or hop
     if hop is None or not hop.key or not hop.rate_mbps or situation is None or not situation.path_rtt_s:
         return
     if hop.kind("queue") not in ("drop-tail", "drop-head"):
