@@ -1,5 +1,6 @@
 """What `quiclab check` warns of before a run: thin ways back, slow nodes, queues far from the BDP, NATs that forget."""
 
+from pathlib import Path
 from typing import Any
 
 import quiclab
@@ -14,10 +15,11 @@ def warned(
     application: object = "bulk",
     timeout: str = "5 min",
     processing: dict[str, Any] | None = None,
+    nat: dict[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, str]:
     """The warnings about the flow, by their option."""
-    nodes = [{"name": "nat", "kind": {"type": "nat", "inside": ["lan"], "timeout": timeout}}]
+    nodes = [nat or {"name": "nat", "kind": {"type": "nat", "inside": ["lan"], "timeout": timeout}}]
     nodes += [{"name": "server"}, {"name": "client"}]
     for node in nodes:
         if node["name"] in (processing or {}):
@@ -69,9 +71,34 @@ def test_a_queue_far_above_or_below_the_bdp() -> None:
     far = {"delay": "80 ms", "queue": "5 packets"}
     assert "bursts are lost" in warned(far)["queue"]
     assert warned({**far, "queue": "20 packets"}) == {}
+    assert list(warned({"queue": {"type": "priority", "classes": [["get"]], "limit": "1 s"}})) == ["queue"]
+    assert "has no limit" in warned({"queue": "unlimited"})["queue"]
 
 
-def test_a_nat_that_forgets_within_a_pause() -> None:
+def test_a_way_back_is_not_too_thin_for_a_flow_with_a_clock_of_its_own() -> None:
+    source = {"type": "constant", "size": 200, "gap": "100 ms"}
+    messages = {"type": "messages", "direction": "download", "source": source}
+    assert warned({"backward": {"rate": "150 kbit/s"}}, messages) == {}
+
+
+def test_credit_below_the_bdp() -> None:
+    # 10 Mbit/s over 22 ms: some 28 kB.
+    upload = {"type": "bulk", "direction": "upload"}
+    low = {"initial_max_stream_data_uni": "10 kB"}
+    assert list(warned(application=upload, transport=low)) == ["initial_max_stream_data_uni"]
+    assert warned(transport=low) == {}
+    local = {"initial_max_stream_data_bidi_local": "10 kB"}
+    assert list(warned(transport=local)) == ["initial_max_stream_data_bidi_local"]
+    assert warned(application=upload, transport=local) == {}
+    assert warned(application={"type": "bulk", "streams": 5}, transport=local) == {}
+    assert warned(application={"type": "bulk", "size": "9 kB"}, transport=local) == {}
+    far = {"delay": "100 ms"}
+    assert list(warned(far, protocol="tcp", tcp={"window_scaling": False})) == ["window_scaling"]
+    assert warned(far, protocol="tcp") == {}
+    assert warned({"delay": "20 ms"}, protocol="tcp", tcp={"window_scaling": False}) == {}
+
+
+def test_a_nat_that_forgets_within_a_pause(tmp_path: Path) -> None:
     assert warned(application=THINKS) == {}
     found = warned(application=THINKS, timeout="30 s")
     assert "silent for 45 s" in found["keep_alive"] and "forgets the connection after 30 s" in found["keep_alive"]
@@ -79,3 +106,8 @@ def test_a_nat_that_forgets_within_a_pause() -> None:
     source = {"type": "on-off", "gap": "10 ms", "off": "40 s"}
     news = {"type": "messages", "direction": "download", "source": source}
     assert list(warned(application=news, timeout="30 s")) == ["keep_alive"]
+    nat = {"name": "nat", "kind": {"type": "nat", "inside": ["lan"], "tcp_timeout": "30 s"}}
+    pages = tmp_path / "pages.csv"
+    pages.write_text("size\n20 kB\n", encoding="utf-8")
+    page = {"type": "page", "over": "http1.1", "page": {"type": "list", "file": str(pages), "reading": "45 s"}}
+    assert list(warned(application=page, nat=nat, protocol="tcp")) == ["keep_alive"]

@@ -336,9 +336,11 @@ def _longest(stretches: Sequence[Stretch], cause: str, within: float) -> tuple[f
     """The longest time that this cause took, for the most part, with breaks of at most `within` seconds."""
     best = current = (0.0, 0.0)
     for stretch in stretches:
-        if stretch.causes.get(cause, 0.0) * 2 < stretch.end - stretch.start or stretch.end <= stretch.start:
+        took, length = stretch.causes.get(cause, 0.0), stretch.end - stretch.start
+        if took * 2 < length or length <= 0:
             continue
         begun = current[0] if current[1] > 0 and stretch.start - current[1] <= within else stretch.start
-        current = (begun, stretch.end)
+        # A sender whose timer runs goes on waiting when the outage is over.
+        current = (begun, stretch.start + took if cause == "outage" else stretch.end)
         best = max(best, current, key=lambda span: span[1] - span[0])
     return best

@@ -29,6 +29,10 @@ pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) ->
 
 /// A warning about a way back that carries fewer acknowledgements than the data at the bottleneck's rate asks for.
 fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
+    if flow.application.name == "messages" {
+        // It sends by its own clock, and may never ask for the rate of the bottleneck.
+        return None;
+    }
     let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
     let ((rate, name, _), (returns, back_name, _)) = (slowest(network, data)?, slowest(network, back)?);
     let ratio = ack_ratio(flow);
@@ -98,10 +102,15 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
     // The queue of a link layer has no rate of its own, and a queue that is managed is as long as its targets.
     mean_rate(hop.shared)?;
     let queue = hop.arguments.component("queue");
-    if !["drop-tail", "drop-head", "policer"].contains(&queue.name) {
+    if !["drop-tail", "drop-head", "priority", "policer"].contains(&queue.name) {
         return None;
     }
     let limit = limit(&queue)?;
+    if limit == Limit::Unlimited {
+        return Some(format!(
+            "the queue of {name} has no limit: a flow that fills it adds delay without end; an AQM (fq-codel) or a limit avoids that"
+        ));
+    }
     let link = network.0.links.iter().find(|link| name.starts_with(&format!("{} ", link.name)));
     let round_trip = link.map_or(route.rtt, crate::scenario::model::Link::round_trip);
     let bound = Bound::new(limit, setup(hop.arguments, round_trip));
@@ -173,8 +182,8 @@ fn pause(application: &Component) -> Option<Duration> {
     longest(&application.arguments).filter(|pause| !pause.is_zero())
 }
 
-/// The options that are pauses: between requests, of a server, between messages, of a source that is off.
-const PAUSES: &[&str] = &["think", "service", "gap", "off", "longest"];
+/// The options that are pauses: between requests, of a server, between messages, of a source that is off, of a reader.
+const PAUSES: &[&str] = &["think", "service", "gap", "off", "longest", "reading"];
 
 fn longest(arguments: &Arguments) -> Option<Duration> {
     let of = |value: &Value| match value {

@@ -120,18 +120,36 @@ fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
     };
     let product = rate.bytes_in(route.rtt).as_bytes();
     let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
-    let stream = format!("initial_max_stream_data_bidi_{}", if uploads { "remote" } else { "local" });
+    let arguments = &flow.application.arguments;
+    let stream = match (uploads, flow.application.name) {
+        (true, "bulk" | "messages") => "initial_max_stream_data_uni",
+        (true, _) => "initial_max_stream_data_bidi_remote",
+        (false, _) => "initial_max_stream_data_bidi_local",
+    };
     let named: &[&str] = match flow.protocol {
         Protocol::Tcp => &["max_receive_buffer"],
-        _ => &["initial_max_data", &stream, "send_queue"],
+        Protocol::Quic => &["initial_max_data", stream, "send_queue"],
     };
+    // Each of several streams has that credit.
+    let streams = if arguments.has("streams") { arguments.integer("streams") } else { 1 };
     let given = named.iter().filter(|option| options.has(option));
-    let mut holds: Vec<(&str, Size)> = given.map(|option| (*option, options.size(option))).collect();
+    let mut holds: Vec<(&str, Size)> = given
+        .map(|option| (*option, options.size(option).as_bytes(), if *option == stream { streams } else { 1 }))
+        .map(|(option, bytes, times)| (option, Size::from_bytes(bytes.saturating_mul(times))))
+        .collect();
+    if flow.protocol == Protocol::Tcp && !options.flag("window_scaling") {
+        holds.push(("window_scaling", Size::from_bytes(u64::from(u16::MAX))));
+    }
     let controller = options.component("controller");
     if let Some(&Value::Size(window)) = controller.arguments.get("window") {
         holds.push(("controller", window));
     }
-    let few = holds.into_iter().filter(|(_, size)| (1..product).contains(&size.as_bytes()));
+    // What is sent in all needs no more than that.
+    let all = match arguments.get("size") {
+        Some(Value::Size(size)) => size.as_bytes(),
+        _ => u64::MAX,
+    };
+    let few = holds.into_iter().filter(|(_, size)| (1..product.min(all)).contains(&size.as_bytes()));
     let words = few.map(|(option, size)| {
         let most = u128::from(rate.as_bits_per_sec()) * u128::from(size.as_bytes()) / u128::from(product);
         let most = rounded(Rate::from_bits_per_sec(most as u64));
