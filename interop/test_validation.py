@@ -147,9 +147,8 @@ def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
     rows = kernel.read(text)
     assert [(row.link, row.controller) for row in rows] == [(cell.link, cell.controller) for cell in kernel.CELLS]
     assert all(row.runs >= kernel.RUNS and row.interval is not None for row in rows)
-    assert (
-        "\n".join([*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.reasons()]) in text
-    )
+    told = [*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.reasons()]
+    assert "\n".join(told) in text
     ours, near, away = (kernel.Transfer(rate, 50.0, 1.0) for rate in (10.0, 9.6, 9.4))
     far = kernel.measured(kernel.Cell("cubic", "clean"), [ours], [away])
     assert not far.holds and "`cubic` on clean (-6.0%)" in kernel.claim([far])

@@ -279,8 +279,8 @@ FOUND = [
     "CUBIC under loss: once its Reno-friendly window has reached the window before the loss, quiclab's CUBIC lets it "
     "grow by a packet per round trip (RFC 9438 section 4.3, alpha_cubic = 1); the kernel continues with 0.53, as in "
     'RFC 8312. With `reno_growth = "rfc8312"` quiclab\'s CUBIC grows like that too. The rows with it show that this '
-    "is a part of the difference only. Most of the rest is arithmetic: the kernel counts in whole packets. Its Reno-friendly "
-    "window rises by one, the congestion window follows later, and a loss rounds it down, which matters where a window "
+    "is a part of the difference only. Most of the rest is arithmetic: the kernel counts in whole packets. Its "
+    "Reno-friendly window rises by one, the congestion window follows later, and a loss rounds it down, which matters where a window "
     "has 5 to 12 packets. A model of such windows and nothing else (`interop/validation/whole_packets.py`) carries "
     "{} less than one in fractions at 1 % loss, and {} less at 3 %.",
     "CUBIC on LTE: the kernel's HyStart takes the delays of grants and blocks for a queue, and leaves slow start "
@@ -289,7 +289,7 @@ FOUND = [
     "deep queue the kernel had an RTT of 127 ms with its HyStart, and 386 ms and 19 % lost without it, in each of "
     "three transfers.",
 ]
-"""What was found where the medians differ. The numbers are of a model, or of a build or a setting with that one change."""
+"""What was found where the medians differ: numbers of a model, or of a build or a setting with that one change."""
 
 
 def reasons() -> list[str]:

@@ -1,4 +1,4 @@
-"""CUBIC's Reno-friendly window under random losses, in fractions of a packet and in the kernel's whole packets: a model.
+"""A model of CUBIC's Reno-friendly window under random losses: in fractions of a packet, and in the kernel's whole ones.
 
 It has round trips and losses and nothing else, so that what it shows comes from the arithmetic alone.
 """
@@ -29,7 +29,7 @@ class Fractions:
 
 @dataclass
 class WholePackets:
-    """The kernel's: the estimate rises by one after 15/8 windows of packets, and the window then follows within a window."""
+    """The kernel's: the estimate rises by one after 15/8 windows of packets, and the window follows within one."""
 
     window: int = 10
     estimate: int = 10
