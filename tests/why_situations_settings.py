@@ -22,21 +22,21 @@ def _air(draw: Draw, get: Parts, duration: str = "60 s", **options: Any) -> Part
 @situation
 def a_wlan_that_sends_frame_by_frame(draw: Draw) -> Situation:
     get = flow(bulk(f"{draw.one(10, 15, 20)} MB"), transport={"controller": draw.one("cubic", "newreno")})
-    options = {"type": "wlan", "standard": "n", "mcs": draw.one(12, 15), "ampdu_frames": draw.one(1, 2)}
+    options: Parts = {"type": "wlan", "standard": "n", "mcs": draw.one(12, 15), "ampdu_frames": draw.one(1, 2)}
     return Situation(_air(draw, get, **options), ("capacity",))
 
 
 @situation
 def a_wlan_that_is_too_fast_for_its_channel(draw: Draw) -> Situation:
     get = flow(bulk(f"{draw.one(3, 5)} MB"), transport={"controller": "cubic"})
-    options = {"type": "wlan", "standard": "g", "frame_errors": "curve", "channel": draw.between(21.8, 22.3)}
+    options: Parts = {"type": "wlan", "standard": "g", "frame_errors": "curve", "channel": draw.between(21.8, 22.3)}
     return Situation(_air(draw, get, **options), ("capacity", "recovery", "window"))
 
 
 @situation
 def a_cell_with_rare_grants(draw: Draw) -> Situation:
     asks = {"type": "request-response", "request": 300, "response": 3000, "count": draw.one(40, 60)}
-    options = {"type": "lte", "request_period": draw.one("40 ms", "80 ms"), "first_grant": "30 B"}
+    options: Parts = {"type": "lte", "request_period": draw.one("40 ms", "80 ms"), "first_grant": "30 B"}
     return Situation(_air(draw, flow(asks), **options), ("return path", "delivery", "application"))
 
 
@@ -79,7 +79,7 @@ def a_film_at_less_than_its_pace(draw: Draw) -> Situation:
 @situation
 def a_player_with_room_for_one_segment(draw: Draw) -> Situation:
     abr = {"type": "fixed", "bitrate": "3 Mbit/s"}
-    options = {"presentation": {"segment": "4 s"}, "max_buffer": "4 s", "abr": abr}
+    options: Parts = {"presentation": {"segment": "4 s"}, "max_buffer": "4 s", "abr": abr}
     return Situation(_film(draw, draw.link((15, 30), (40, 70)), **options), ("application",))
 
 
@@ -91,7 +91,7 @@ def a_timid_player(draw: Draw) -> Situation:
 
 @situation
 def a_film_whose_connection_times_out(draw: Draw) -> Situation:
-    options = {
+    options: Parts = {
         "presentation": {"duration": "200 s", "segment": "25 s", "bitrates": ["1 Mbit/s"]},
         "max_buffer": "60 s",
         "transport": {"max_idle_timeout": f"{draw.between(12, 20)} s"},

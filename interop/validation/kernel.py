@@ -280,9 +280,9 @@ FOUND = [
     "grow by a packet per round trip (RFC 9438 section 4.3, alpha_cubic = 1); the kernel continues with 0.53, as in "
     'RFC 8312. With `reno_growth = "rfc8312"` quiclab\'s CUBIC grows like that too. The rows with it show that this '
     "is a part of the difference only. Most of the rest is arithmetic: the kernel counts in whole packets. Its "
-    "Reno-friendly window rises by one, the congestion window follows later, and a loss rounds it down, which matters where a window "
-    "has 5 to 12 packets. A model of such windows and nothing else (`interop/validation/whole_packets.py`) carries "
-    "{} less than one in fractions at 1 % loss, and {} less at 3 %.",
+    "Reno-friendly window rises by one, the congestion window follows later, and a loss rounds it down, which matters "
+    "where a window has 5 to 12 packets. A model of such windows and nothing else "
+    "(`interop/validation/whole_packets.py`) carries {} less than one in fractions at 1 % loss, and {} less at 3 %.",
     "CUBIC on LTE: the kernel's HyStart takes the delays of grants and blocks for a queue, and leaves slow start "
     "early. With HyStart off (the parameter `hystart` of the module), three transfers reached 30.0 to 30.6 Mbit/s, "
     "like quiclab's; HyStart++ (RFC 9406), which quiclab uses here, does not leave slow start early there. With the "

@@ -1,4 +1,4 @@
-"""A model of CUBIC's Reno-friendly window under random losses: in fractions of a packet, and in the kernel's whole ones.
+"""A model of CUBIC's Reno-friendly window under random losses: in fractions, and in whole packets as the kernel.
 
 It has round trips and losses and nothing else, so that what it shows comes from the arithmetic alone.
 """

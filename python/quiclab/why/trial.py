@@ -1,6 +1,7 @@
 """Trials: the scenario of a run is run again with a change, and the flow is compared with what it was."""
 
 import math
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
+    from quiclab.progress import Progress
     from quiclab.run import Run
     from quiclab.scenario import Scenario
 
 MOST_PACKETS = 2_000_000
 """All trials of one question simulate at most so many packets."""
+_PACKET = 1_500
+"""The bytes that a packet delivers, at most, on most links."""
+_LONGEST_S = 120.0
+"""No trial takes longer, in seconds of the machine: two million packets take some seconds."""
 _MESSAGES = ("messages", "requests")
 
 
@@ -111,7 +117,8 @@ class Trials:
             *(entry.get(name) or 0 for entry in connections for name in ("packets_sent", "return_packets_sent")),
             *(entry.get("packets_sent") or 0 for entry in cross),
         ]
-        self.packets = max(int(sum(counts)), 1)
+        self._bytes = sum(entry.get("delivered_bytes") or 0 for entry in connections)
+        self.packets = max(int(sum(counts)), self._bytes // _PACKET, 1)
         """Of one run."""
 
     @cached_property
@@ -168,8 +175,14 @@ class Trials:
         if key not in self._known:
             if self._scenario is None or self._spent + self.packets > MOST_PACKETS:
                 return None
+            # The run itself, repeated, delivers what it did. The scenario of a changed folder may go on for hours.
+            most = MOST_PACKETS * _PACKET if sets else self._bytes
             try:
-                summary = self._scenario.with_(sets).run(tables=False).summary
+                summary = self._scenario.with_(sets).run(tables=False, progress=_Watch(most)).summary
+            except _TooLongError as error:
+                self._reason = str(error)
+                self._known[key] = None
+                return None
             except Error as error:
                 self._reason = f"the scenario cannot be run again: {error}"
                 self._known[key] = None
@@ -177,6 +190,23 @@ class Trials:
             self._known[key] = {str(entry["name"]): entry for entry in summary.get("connections") or []}
             self._spent += self.packets
         return self._known[key]
+
+
+class _TooLongError(Exception):
+    """A trial goes on for too long."""
+
+
+class _Watch:
+    """Ends a trial that delivers more than it may, or takes too long."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._began = most, time.monotonic()
+
+    def __call__(self, progress: "Progress") -> None:
+        if progress.done_bytes > self._most:
+            raise _TooLongError("the scenario gives another run: it delivers more than the summary says")
+        if time.monotonic() - self._began > _LONGEST_S:
+            raise _TooLongError(f"a run takes longer than {_LONGEST_S:g} s")
 
 
 def saved(before: Outcome, after: Outcome) -> float:
