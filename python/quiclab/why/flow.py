@@ -11,7 +11,7 @@ from quiclab.why.advice import Advice, notes, ranked
 from quiclab.why.answer import Answer, Cause
 from quiclab.why.attribution import OF_REQUESTS, Attribution, Stretch
 from quiclab.why.facts import Facts
-from quiclab.why.queues import Queues
+from quiclab.why.queues import Queues, longest
 from quiclab.why.records import Records
 from quiclab.why.shares import Shares
 from quiclab.why.situation import Hop, Situation, number
@@ -218,8 +218,10 @@ class Flow:
             facts = replace(facts, stream=self.records.kind_of_stream(self.name))
         elif cause == "queueing":
             spans = [(stretch.start, stretch.end) for stretch in self._queueing]
-            longest = self._queues.longest(spans, facts.bottleneck)
-            facts = replace(facts, bottleneck=longest, queue_hop=self._situation.hop(longest))
+            delays = self._attribution.delays
+            waits = {**delays.queues, **{node.queue: delays.nodes[node.name] for node in self._situation.nodes}}
+            name = longest(waits, spans, facts.bottleneck)
+            facts = replace(facts, bottleneck=name, queue_hop=self._situation.hop(name))
         if seconds > 0 and (waited := self._attribution.waited.get(cause)) is not None:
             facts = replace(facts, waited_ms=1e3 * waited / seconds)
         if self._attribution.of_peer.get(cause, 0.0) > seconds / 2:

@@ -7,9 +7,11 @@ import numpy as np
 from quiclab.why.records import Records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
+
+    from quiclab.why.steps import Steps
 
     _Vertex = tuple[str, str]
     """A node or a carrier, and its name."""
@@ -34,12 +36,16 @@ class Queues:
         """
         return sum((steps.integrals(starts, ends) for steps in self._waiting.values()), np.zeros_like(starts))
 
-    def longest(self, spans: list[tuple[float, float]], usual: str) -> str:
-        """The queue in which packets waited for most of these times; of about equal ones, the usual one."""
-        starts, ends = (np.array([span[at] for span in spans], dtype=float) for at in (0, 1))
-        sums = {name: float(steps.integrals(starts, ends).sum()) for name, steps in self._waiting.items()}
-        most = max(sums, key=lambda name: sums[name], default=usual)
-        return usual if sums.get(usual, 0.0) >= _ABOUT * sums.get(most, 0.0) else most
+
+def longest(waits: "Mapping[str, Steps]", spans: list[tuple[float, float]], usual: str) -> str:
+    """The queue in which packets waited for longest in these times; of about equal ones, the usual one.
+
+    :param waits: how long packets waited, by queue.
+    """
+    starts, ends = (np.array([span[at] for span in spans], dtype=float) for at in (0, 1))
+    sums = {name: float(steps.integrals(starts, ends).sum()) for name, steps in waits.items()}
+    most = max(sums, key=lambda name: sums[name], default=usual)
+    return usual if sums.get(usual, 0.0) >= _ABOUT * sums.get(most, 0.0) else most
 
 
 _ABOUT = 0.8
