@@ -96,6 +96,13 @@ def test_a_distance_between_shares_is_told_in_points() -> None:
     assert row.accept == "within 1.5 percentage points"
 
 
+def test_a_word_that_is_also_an_empty_column_is_an_error() -> None:
+    """As words it would be read as the column, and the table would show nothing."""
+    points = [{"loss": 0.1, "rate_mbps": 95.0, "longer": None}]
+    with pytest.raises(Error, match="'longer' is the name of a column, which has no value here"):
+        rule(paper='"more"', target="longer", at_least=90).rows(points, quick=False)
+
+
 def test_words_of_a_paper_stand_in_quotation_marks() -> None:
     with pytest.raises(Error, match="no column 'theory_mpbs'; words of a paper need quotation marks"):
         rule(paper="theory_mpbs", target=95, at_least=90).rows(POINTS, quick=False)

@@ -21,6 +21,7 @@ from quiclab.reproduce.outcomes import (
     expected,
     known,
     overall,
+    unclaimed,
     undecided,
     unjudged,
 )
@@ -53,6 +54,24 @@ def test_a_known_difference_without_a_row_is_not_expected() -> None:
     gone = expected([row("a")], known_as("b"), quick=False)
     assert [one.expected for one in gone] == [True, False] and gone[1].here == "no such row"
     assert [one.expected for one in expected([row("a")], known_as("b", forms=("quick",)), quick=True)] == [True, False]
+
+
+def test_a_known_difference_that_neither_form_has_is_not_expected_in_the_quick_form() -> None:
+    """A misspelt name, or that of a rule that is gone: seen without the runs of the full form."""
+    among = (*known_as("b"), *known_as("c", forms=("full",)))
+    told = expected([row("a")], among, quick=True, full={"a", "b"})
+    assert [(one.name, one.expected) for one in told] == [("a", True), ("c", False)]
+    assert expected([row("a")], among, quick=True, full={"a", "b", "c"}) == [row("a")]
+    # Where the rows of the full form are not known, nobody knows.
+    assert expected([row("a")], among, quick=True, full=None) == [row("a")]
+
+
+def test_rows_that_are_missing_or_new_in_the_full_form_are_told() -> None:
+    assert unclaimed([[row("a")], [row("b")]], [["a"], ["b"]]) == []
+    missing, new = unclaimed([[row("a")], [row("d")]], [["a", "b"], ["c"]])
+    assert missing.startswith("rows that claims.json has and that are missing: 2, the first: 'b'")
+    assert new.startswith("rows that claims.json does not have: 1, the first: 'd'")
+    assert "run make papers" in unclaimed([[row("a")]], None)[0]
 
 
 def test_a_known_difference_of_the_other_form_is_none_of_this_one() -> None:
@@ -189,6 +208,35 @@ def test_a_known_difference_that_holds_is_exit_code_1(
     assert main(["reproduce", "inet-link-bandwidth", "--quick", "--json", "--out", str(tmp_path / "out")]) == 1
     (told,) = json.loads(capsys.readouterr().out)
     assert told["outcomes"] == {"holds": 3, "holds, but is known to differ": 1} and not told["ok"]
+
+
+def test_a_known_difference_that_no_form_has_is_exit_code_1_of_the_quick_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = '[[inet-link-bandwidth]]\nrows = ["MTU 1501 B"]\nreason = "a reason"\n'
+    root = copied(tmp_path, table)
+    monkeypatch.setattr(
+        "quiclab.reproduce.figures", lambda: {one.id: one for p in catalogue(root) for one in p.figures}
+    )
+    assert main(["reproduce", "inet-link-bandwidth", "--quick", "--out", str(tmp_path / "out")]) == 1
+    assert "MTU 1501 B" in capsys.readouterr().out
+
+
+def test_a_full_form_whose_rows_are_not_those_of_its_claims_is_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = copied(tmp_path, "")
+    file = root / "claims.json"
+    file.write_text(file.read_text().replace('"MTU 1500 B"', '"MTU 1501 B"'))
+    monkeypatch.setattr(
+        "quiclab.reproduce.figures", lambda: {one.id: one for p in catalogue(root) for one in p.figures}
+    )
+    assert main(["reproduce", "inet-link-bandwidth", "--out", str(tmp_path / "out")]) == 1
+    out = capsys.readouterr().out
+    assert "are missing: 1, the first: 'MTU 1501 B'" in out and "does not have: 1, the first: 'MTU 1500 B'" in out
+    assert main(["reproduce", "inet-link-bandwidth", "--json", "--out", str(tmp_path / "out")]) == 1
+    (told,) = json.loads(capsys.readouterr().out)
+    assert len(told["unclaimed"]) == 2 and not told["ok"]
 
 
 def copied(folder: Path, table: str) -> Path:

@@ -132,6 +132,7 @@ def notes(result: "Reproduced") -> list[str]:
         if row.known or row.cannot_fail:
             reasons.setdefault(f"{row.outcome}: {row.known or row.cannot_fail}", []).append(row.name)
     lines += [f"{_named(names)}: {reason}" for reason, names in reasons.items()]
+    lines += [f"NOT AS CLAIMED: {told}" for told in result.judged.unclaimed]
     for claim in result.unjudged:
         lines.append(f"not judged: {_named(claim.rows or [claim.claim])}: {claim.reason}")
         lines += [f"  in full it is known to differ: {name}: {reason}" for name, reason in claim.known.items()]

@@ -15,7 +15,7 @@ from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown, unproved
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.measured import taken
-from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, undecided, unjudged
+from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, unclaimed, undecided, unjudged
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
 
@@ -59,6 +59,8 @@ class Judged:
     """The claims that the quick form did not judge, each with the reason. The full form judges all."""
     claims: list[int]
     """The number of rows of each rule."""
+    unclaimed: list[str]
+    """How the rows of the full form differ from those that `claims.json` has. Of the quick form: empty."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,11 @@ class Reproduced:
     @property
     def code(self) -> int:
         """The exit code: see `quiclab.reproduce.outcomes`."""
-        return code(self.rows, self.unjudged)
+        return UNEXPECTED if self.judged.unclaimed else code(self.rows, self.unjudged)
 
     @property
     def ok(self) -> bool:
-        """Whether every row has the expected outcome: it holds, or is known not to."""
+        """Whether the rows are those that there should be, and each holds, or is known not to."""
         return self.code != UNEXPECTED
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,6 +114,7 @@ class Reproduced:
             "code": self.code,
             "outcomes": counts(rows),
             "unjudged": [claim.to_dict() for claim in self.unjudged],
+            "unclaimed": self.judged.unclaimed,
             "runs": self.runs,
             "seconds": round(self.seconds, 1),
             "warnings": self.warnings,
@@ -175,7 +178,9 @@ def reproduce(
 def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> Judged:
     """The rows of a figure's rules for these points, after `others`, with what is known of them."""
     of_rules = [rule.rows(points, quick=quick) for rule in figure.rules]
-    rows = expected([*others, *(row for some in of_rules for row in some)], figure.differences, quick=quick)
+    full = None if figure.claims is None else {name for some in figure.claims for name in some}
+    every = [*others, *(row for some in of_rules for row in some)]
+    rows = expected(every, figure.differences, quick=quick, full=full)
     told = {row.name: row for row in rows}
     parts = [[told.pop(row.name) for row in some] for some in of_rules]
     rest = list(told.values())
@@ -190,6 +195,7 @@ def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> 
         listed=[*rest, *(row for some in listed for row in some)],
         unjudged=lacking,
         claims=[len(some) for some in parts],
+        unclaimed=[] if quick else unclaimed(of_rules, figure.claims),
     )
 
 

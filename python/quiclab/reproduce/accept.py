@@ -315,7 +315,13 @@ def _of(point: Point, value: str | float | None, names: dict[str, Value]) -> Val
     """What a rule gives for a point: the value of a column, a number, or words."""
     if not isinstance(value, str):
         return value
-    return point[value] if value in point else value.format(**names)
+    if value not in point:
+        return value.format(**names)
+    if point[value] is None:
+        raise Error(
+            f"{value!r} is the name of a column, which has no value here; words need to differ from all columns"
+        )
+    return point[value]
 
 
 def _is_number(value: Value) -> bool:

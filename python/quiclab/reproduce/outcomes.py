@@ -8,12 +8,12 @@
     in = ["full"]                  # in which form they do not hold; default: full and quick
 
 `claims.json` has the names of the rows that each rule gives in the full form, in the order of the rules. `make papers`
-writes it.
+writes it. The full form must give these rows and no others; the quick form lists those that it does not judge.
 """
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,24 +90,38 @@ def known(among: Sequence[Difference], form: str) -> dict[str, str]:
     return reasons
 
 
-def expected(rows: Sequence[Row], among: Sequence[Difference], *, quick: bool) -> list[Row]:
+def expected(
+    rows: Sequence[Row], among: Sequence[Difference], *, quick: bool, full: Collection[str] | None = None
+) -> list[Row]:
     """The rows with the reasons of those known not to hold, and one row more for each known difference without a row.
 
-    In the quick form, which does not have all rows, only those that are known in it alone must be there. Raises `Error`
-    if two rows have one name.
+    In the quick form, which does not have all rows, those that are known in it alone must be there, and the others
+    among the rows of the full form. Raises `Error` if two rows have one name.
+
+    :param full: the names of the rows of the full form; None if they are not known.
     """
     reasons = known(among, FORMS[quick])
     names = [row.name for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise Error(f"two rows are called {twice[0]!r}; expected a case in which all that tells rows apart is named")
-    must = reasons if not quick else known([one for one in among if one.forms == ("quick",)], "quick")
+    here = {*names}
     lacking = [
         Row(name, "", "", "no such row", f"a row, since {DIFFERENCES} has it", ok=False)
-        for name in must
-        if name not in names
+        for name, elsewhere in _named(among, quick=quick).items()
+        if name not in here and not (elsewhere and (full is None or name in full))
     ]
     return [replace(row, known=reasons.get(row.name, "")) for row in rows] + lacking
+
+
+def _named(among: Sequence[Difference], *, quick: bool) -> dict[str, bool]:
+    """The rows that a form or the full form must have, and whether it suffices that the full form has them."""
+    return {
+        name: quick and "full" in difference.forms
+        for difference in among
+        if quick or "full" in difference.forms
+        for name in difference.rows
+    }
 
 
 def undecided(rows: Sequence[Row], among: Sequence[Difference]) -> set[str]:
@@ -144,6 +158,27 @@ def unjudged(
                 _unjudged(rule, decides, "holds in these few runs, and differs in those of the full form", reasons)
             )
     return found
+
+
+def unclaimed(given: Sequence[Sequence[Row]], full: Sequence[Sequence[str]] | None) -> list[str]:
+    """How the rows of a full form differ from those that `CLAIMS` has, a sentence each: none missing, none new.
+
+    :param given: the rows of each rule.
+    :param full: the names in `CLAIMS`, of each rule; None if it has none for these rules.
+    """
+    if full is None:
+        return [f"{CLAIMS} has no rows for these rules: run make papers"]
+    names = {row.name for some in given for row in some}
+    claimed = {name for some in full for name in some}
+    told = (
+        (f"rows that {CLAIMS} has and that are missing", sorted(claimed - names)),
+        (f"rows that {CLAIMS} does not have", sorted(names - claimed)),
+    )
+    return [
+        f"{words}: {len(found)}, the first: {found[0]!r}; if that is right, run make papers"
+        for words, found in told
+        if found
+    ]
 
 
 def _unjudged(rule: Rule, names: Sequence[str], why: str, reasons: Mapping[str, str]) -> Unjudged:

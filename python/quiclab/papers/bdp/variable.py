@@ -23,25 +23,20 @@ _PAPER = {
     ("bdp_frame", 1.0): (2.78, 6.47, 23.88),
 }
 """Least, mean and longest download time in seconds, by way and megabytes."""
-_COLUMNS = ("what", "link", "direction", "way", "size_mb", "least", "mean", "low", "high", "longest", "runs", "most")
+_COLUMNS = ("what", "link", "direction", "way", "size_mb", "least", "mean", "low", "high", "longest", "runs")
 _PAPERS = ("time_s", "share", "paper_least", "paper_mean", "paper_longest", "paper_saved")
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """The table of each link; what each way saves of the mean without 0-RTT, in percent, and run by run, in seconds.
 
-    And the distributions: which share of the transfers is complete after how long. `nearest` is the link of the family
-    that comes nearest to what the paper saves, with the least and the most of all links.
+    And the distributions: which share of the transfers is complete after how long.
     """
     points: Points = []
     for name, runs in sweeps.items():
         for (direction, size), rows in groups(runs.rows, _DIRECTION, _SIZE):
             about = {"link": _LINKS[name], "direction": direction, "size_mb": 1e-6 * size}
             points.extend(_of_link(rows, about))
-    for _, of_all in groups(select(points, {"what": "saved"}), "way", "size_mb"):
-        nearest = min(of_all, key=lambda point: abs(point["mean"] - point["paper_saved"]))
-        means = column(of_all, "mean")
-        points.append({**nearest, "what": "nearest", "least": min(means), "most": max(means)})
     return points
 
 

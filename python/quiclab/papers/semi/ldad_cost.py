@@ -31,6 +31,7 @@ COLUMNS = (
     "time_s",
     "acks",
     "held",
+    "timeouts",
     "runs",
 )
 
@@ -96,7 +97,10 @@ def _compared(case: _Case, of_ways: dict[str, list[dict[str, Any]]]) -> Points:
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Seconds of a download, packets that the server's host got, and acknowledgements that LDAD held back."""
+    """Seconds of a download, packets that the server's host got, and acknowledgements that LDAD held back.
+
+    And how many of these it had to send because the probe timeout of the sender was near.
+    """
 
     def mean(*columns: str) -> float:
         return fmean(sum(float(row.get(name) or 0) for name in columns) for row in rows)
@@ -105,6 +109,7 @@ def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
         "time_s": mean("connection.get.completion_s"),
         "acks": mean("link.wired.backward.delivered_packets"),
         "held": mean("node.enb.held_packets", "node.host.held_packets"),
+        "timeouts": mean("node.enb.timeout_packets", "node.host.timeout_packets"),
     }
 
 

@@ -24,12 +24,13 @@ _LINES = {"bbr1": "-", "cubic": ":"}
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """A point for each case: means of its runs, and their interval."""
+    """A point for each case: means of its runs, with their interval, and the least of them."""
     points: Points = []
     case = ("flow.data.protocol", "transport.controller", "link.bottleneck.rate_mbps", _LOSS)
     for (protocol, controller, rate, loss), rows in groups(sweeps["main"].rows, *case):
         limit = rate * (1 - loss) * (1 - _HEADERS[protocol] / _PACKET[protocol])
-        mean, low, high = interval([row["connection.data.goodput_mbps"] for row in rows])
+        rates = [row["connection.data.goodput_mbps"] for row in rows]
+        mean, low, high = interval(rates)
         percent = round(100 * loss, 6)
         points.append(
             {
@@ -43,6 +44,8 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
                 "runs": len(rows),
                 "limit_mbps": limit,
                 "of_limit": mean / limit,
+                "least_mbps": min(rates),
+                "least_of_limit": min(rates) / limit,
                 "linux_mbps": _LINUX_MBPS.get(percent) if rate == 40 else None,
             }
         )
