@@ -1,6 +1,7 @@
 """The class `Run`: the results of a run, in memory or in a run folder."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _NOTES = "notes"
 """The key of summary.json with what was left out of files."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*", re.ASCII)
+"""What the name of a table may be."""
 
 
 class Run:
@@ -345,7 +348,9 @@ def load(path: str | PathLike[str]) -> Run:
     except _shape.WrongError as wrong:
         raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY}: {wrong}") from wrong
     left_out = summary.pop(_NOTES, [])
-    run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
+    # What has a name that no table has was put there by something else.
+    files = (file for file in sorted(where.glob("*.parquet")) if _NAME.fullmatch(file.stem))
+    run = Run(summary, scenario, {file.stem: file for file in files})
     run._path, run._left_out, run._is_checked = where, left_out, False
     return run
 

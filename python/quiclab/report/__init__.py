@@ -76,5 +76,5 @@ def write(
     alone = read[0].path if len(read) == 1 else None
     path = Path(out) if out is not None else _folder.default_file(alone / PAGE if alone else Path(PAGE))
     text, notes = page(runs, sweeps, show, path.parent)
-    _folder.write_whole(path, text)
-    return Report(path, len(text.encode()), len(runs), len(sweeps), notes)
+    size = _folder.write_whole(path, text)
+    return Report(path, size, len(runs), len(sweeps), notes)

@@ -5,6 +5,7 @@ who waits for whom, `columns.py` makes the numbers small and `page.py` makes one
 `browser/`.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -117,8 +118,8 @@ def write(
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
-    _folder.write_whole(path, text)
-    return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
+    size = _folder.write_whole(path, text)
+    return Shown(path, size, [_numbers(connection) for connection in found], notes)
 
 
 def _where(run: "str | PathLike[str] | Run") -> Path:
@@ -211,7 +212,7 @@ def _title(where: Path, logs: Sequence[Any]) -> str:
     summary = _summary(where)
     if "scenario" in summary:
         return f"{summary['scenario']}, seed {summary.get('seed')}"
-    return next((log.title for log in logs if log.title), where.resolve().name)
+    return next((log.title for log in logs if log.title), Path(os.path.realpath(where)).name)
 
 
 def _missing(where: Path, names: set[str]) -> list[str]:
