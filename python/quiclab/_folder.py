@@ -164,6 +164,8 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         what = os.strerror(error.errno) if error.errno else str(error).splitlines()[0]
         raise OutputError(f"{path}: cannot be written: {what}") from error
+    except UnicodeEncodeError as error:
+        raise OutputError(f"{path}: cannot be written: its path is no text in UTF-8") from error
 
 
 def shown(path: str | Path) -> str:

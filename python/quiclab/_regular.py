@@ -100,6 +100,8 @@ def reason(error: Exception) -> str:
     """An error of this module in a few words, without the name of the file."""
     if isinstance(error, OSError) and error.errno:
         return str(error.strerror) if error.errno in _OWN else os.strerror(error.errno)
+    if isinstance(error, UnicodeEncodeError):
+        return "its path is no text in UTF-8"
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

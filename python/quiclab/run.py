@@ -153,6 +153,7 @@ class Run:
         from quiclab.table import Table
 
         source = self._source(_given.text("parts: name", name, "the name of a table"))
+        columns = _given.texts("parts: columns", columns, "names of columns")
         of_file = isinstance(source, Path) and name not in self._tables
         parts = _stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
         return map(Table, parts)
@@ -224,12 +225,13 @@ class Run:
         """
         import shutil
 
-        with _folder.complete(_folder.only(Path(path))) as (partial, place):
+        where = _given.path("save: path", path)
+        with _folder.complete(_folder.only(where)) as (partial, place):
             for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
                 shutil.copyfile(trace, partial / trace.name)
             self._write(partial, figure=figure)
         self._path = place.final
-        return Path(path)
+        return where
 
     def plot(
         self,
@@ -253,9 +255,10 @@ class Run:
         """
         from quiclab import plots
 
+        where = None if path is None else _given.path("plot: path", path)
         figure = plots.draw(self, kind, connection)
-        if path is not None:
-            plots.save(self, Path(path), kind, connection)
+        if where is not None:
+            plots.save(self, where, kind, connection)
         return figure
 
     def __getstate__(self) -> dict[str, Any]:
@@ -328,7 +331,7 @@ def load(path: str | PathLike[str]) -> Run:
     >>> quiclab.load("runs/cellular").summary == run.summary
     True
     """
-    where = Path(path)
+    where = _given.path("load: path", path)
     if not where.is_dir():
         found = _folder.file_instead(where) or f"there is no such run folder{_folder.beside(where)}"
         raise OutputError(f"{where}: {found}")

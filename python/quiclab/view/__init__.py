@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _agreement, _folder, _libraries, _regular, _shape
+from quiclab import _agreement, _folder, _given, _libraries, _regular, _shape
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def write(
             f"{where}: {packets} packets are more than a page can show ({LIMIT}): choose with --connection: {names}"
         )
     usual = where / PAGE if where.is_dir() else where.with_suffix(".html")
-    path = Path(out) if out is not None else _folder.default_file(usual)
+    path = _given.path("write: out", out) if out is not None else _folder.default_file(usual)
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
@@ -126,7 +126,7 @@ def _where(run: "str | PathLike[str] | Run") -> Path:
     from quiclab.run import Run
 
     if not isinstance(run, Run):
-        return Path(run)
+        return _given.path("write: run", run)
     if run.path is None:
         raise Error("the run has no folder, so no qlog: make it with `run(out=..., qlog=True)`")
     return run.path
@@ -174,7 +174,7 @@ def _below(where: Path, paths: list[Path]) -> list[str]:
 
 def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
     known = [connection.name for connection in found]
-    for name in names:
+    for name in _given.texts("write: connections", names, "names of connections"):
         if name not in known:
             raise Error(f"{where}: no connection {name!r} with a qlog: there are {', '.join(known[:10])}")
     return [connection for connection in found if not names or connection.name in names]
