@@ -78,3 +78,20 @@ def test_a_file_that_has_the_name_of_no_table_is_passed_over(tmp_path: Path, nam
     report.write([tmp_path / "b", tmp_path / "a"], tmp_path / "r.html")
     loaded.save(tmp_path / "c")
     assert not quiclab.diff(tmp_path / "a", tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["scenario.toml", "summary.json"])
+@pytest.mark.parametrize("depth", [90, 300, 800, 3_000])
+def test_a_file_that_is_nested_deep_is_told_in_one_line(tmp_path: Path, name: str, depth: int) -> None:
+    quiclab.Scenario.from_text(SCENARIO).run(out=tmp_path / "a", figure=False)
+    file = tmp_path / "a" / name
+    text = file.read_text()
+    deep = ".".join(["a"] * depth) + " = 1\n" if name.endswith("toml") else '{"a":' * depth + "1" + "}" * depth
+    file.write_text(deep + text if name.endswith("toml") else text.replace("{", f'{{"deep": {deep},', 1))
+    for use in (report.write, lambda path: quiclab.diff(path, path), lambda path: quiclab.load(path).why(tries=False)):
+        try:
+            use(tmp_path / "a")
+        except quiclab.Error as error:
+            assert len(str(error).splitlines()) == 1 and len(str(error)) < 500
+        else:
+            assert depth < 100
