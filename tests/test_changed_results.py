@@ -306,3 +306,24 @@ def test_the_shape_is_that_of_real_runs(folders: dict[str, Path]) -> None:
                 is_text = str(field.type).startswith("dictionary")
                 assert is_text == (field.name in _shape.TEXTS), (name, field.name)
         _shape.scenario("", run._document)
+
+
+def test_qoe_of_a_changed_playback_ends_in_one_line(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = json.loads((folders["video"] / "summary.json").read_text())
+    playback = good["connections"][0]["playback"]
+    folder = tmp_path / "video"
+    shutil.copytree(folders["video"], folder)
+    refused = 0
+    for key in playback:
+        for value in (*VALUES, None):
+            changed = json.loads(json.dumps(good))
+            if value is VALUES[0]:
+                del changed["connections"][0]["playback"][key]
+            else:
+                changed["connections"][0]["playback"][key] = value
+            (folder / "summary.json").write_text(json.dumps(changed))
+            for more in ([], ["--json"], ["--inputs"]):
+                refused += in_one_line(["qoe", str(folder), *more], capsys, f"{key}: {value!r}") == 2
+    assert refused > len(playback)

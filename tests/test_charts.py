@@ -191,7 +191,7 @@ def test_equal_sweeps_give_equal_files(sweep: quiclab.Sweep, tmp_path: Path) -> 
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "value": "run"}, "a chart of kind line has no value"),
         ("line", {"y": "goodput_mbps"}, "needs a column for x"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "spread": "sigma"}, "no spread 'sigma'"),
-        ("line", {"x": "delay_ms", "y": "goodput_mbps", "confidence": 95}, "confidence 95"),
+        ("line", {"x": "delay_ms", "y": "goodput_mbps", "confidence": 95}, "confidence is 95"),
         (
             "line",
             {"x": "delay_ms", "y": "goodput_mbps", "log": "xq"},
@@ -301,4 +301,4 @@ def test_columns_that_nobody_named(command: Command, sweep: quiclab.Sweep, of_tw
     assert (command.folder / "f.svg").read_bytes() == (command.folder / "g.svg").read_bytes()
     wrong = command("plot", str(of_two.path), "--confidence", "2", "--out", "h.svg")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr == "quiclab: confidence 2.0: expected a number between 0 and 1\n"
+    assert wrong.stderr == "quiclab: confidence is 2.0; expected a number between 0 and 1\n"

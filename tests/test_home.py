@@ -1,16 +1,22 @@
 """Nothing that others read says where the home is; files are found again; what was left out of them is noted."""
 
 import copy
+import html
 import json
+import os
 import pickle
+import shlex
+import unicodedata
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow.parquet as pq
 import pytest
 
 import quiclab
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, SWEEP, Command
 from quiclab import report
+from test_report import data_of
 
 PLUGGED = """
 import quiclab
@@ -174,7 +180,72 @@ def test_a_home_is_found_in_texts_and_nothing_else() -> None:
         ("/people/ada-2", "/people/ada-2"),
         ('a = "/people/ada/x", b = "/people/ada"', 'a = "~/x", b = "~"'),
     ):
-        assert pattern.sub("~", text) == expected, text
+        assert pattern.sub(r"\1~", text) == expected, text
+
+
+ODD_HOMES = ("/people/o'brien", '/people/a"b', "/people/r&d", "/people/andré", "/people/a b<c>", "/people/a\\b")
+
+
+@pytest.mark.parametrize("place", ODD_HOMES)
+def test_a_home_is_found_however_a_text_writes_its_name(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    from quiclab._folder import without_home
+
+    monkeypatch.setenv("HOME", place)
+    path = f"{place}/x"
+    for text in (
+        path,
+        html.escape(path),
+        html.escape(path, quote=False),
+        quote(path),
+        json.dumps(path),
+        json.dumps(path, ensure_ascii=False),
+        repr(path),
+        shlex.quote(path),
+        f"'{html.escape(shlex.quote(path))}'",
+        html.escape(json.dumps(path)),
+        unicodedata.normalize("NFD", path),
+        unicodedata.normalize("NFC", path),
+    ):
+        found = without_home(f"before {text} behind")
+        assert "~/x" in found and "people" not in found, (text, found)
+
+
+def test_the_home_in_an_option_of_a_command_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from quiclab._folder import without_home
+
+    monkeypatch.setenv("HOME", "/people/ada")
+    for text, expected in (
+        ("cc -I/people/ada/include x.c", "cc -I~/include x.c"),
+        ("cc -o/people/ada/f", "cc -o~/f"),
+        ("-isystem/people/ada/x", "-isystem~/x"),
+        ("-L/people/ada -Wl,-R/people/ada/lib", "-L~ -Wl,-R~/lib"),
+        ("['-I/people/ada/x']", "['-I~/x']"),
+        ("--prefix/people/ada/x", "--prefix~/x"),
+        ("a\\n/people/ada/x", "a\\n~/x"),
+        ("X=/people/ada:/people/ada/bin", "X=~:~/bin"),
+        ("-I/data/people/ada/x", "-I/data/people/ada/x"),
+        ("my-data/people/ada/x", "my-data/people/ada/x"),
+        ("-I/people/adam/x", "-I/people/adam/x"),
+    ):
+        assert without_home(text) == expected, text
+
+
+def test_no_link_of_a_page_leads_through_the_home(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = quiclab.sweep(quiclab.Scenario.from_text(SWEEP), jobs=1, out="swept")
+    scenario = quiclab.Scenario.from_text(SWEEP, ["transport.ack_ratio=1", 'link.cell.delay="10 ms"'])
+    scenario.run(int(swept.runs["seed"][0].as_py()), out=True, figure=False)
+    for page, links in ((home / "r.html", 1), (tmp_path / "r.html", 0), (tmp_path / "people" / "r.html", 0)):
+        text = report.write(swept, page).report.read_text()
+        packed = data_of(page)["sweeps"][0]["repeat"]
+        assert sum(link is not None for _, link in packed) == links, packed
+        assert is_silent(home, text + json.dumps(packed)) and "disk/ada" not in text + json.dumps(packed)
+    (tmp_path / "elsewhere").mkdir()
+    for start in (tmp_path / "people", tmp_path / "elsewhere", home / "lab"):
+        monkeypatch.chdir(start)
+        for folder in (home / "lab", home.resolve() / "lab"):
+            near = os.path.relpath(folder / "swept", start)
+            text = report.write(near, tmp_path / "r.html").report.read_text()
+            assert "people/ada" not in text and "disk/ada" not in text, near
 
 
 def test_a_missing_file_is_named(tmp_path: Path, home: Path) -> None:

@@ -1,9 +1,12 @@
 """The run folder: how it is named, how it is written beside its final name and moved there when complete."""
 
 import errno
+import html
+import json
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from quiclab import _signals
 from quiclab._nearest import hint, listed
@@ -24,6 +28,8 @@ SUMMARY = "summary.json"
 SWEEP = "sweep.json"
 CAPTURE = "capture.pcapng"
 FIGURE = "figure.png"
+_RESULTS = ((SUMMARY, SCENARIO), (SWEEP,), ("sweep.toml", "finished"))
+"""The names by which a folder is that of a run, of a sweep, or of a sweep that is not finished."""
 _PARTIAL = re.compile(r"\.(.+)\.partial-\d+(-\d+)?")
 _TEMPORARY = "quiclab-held-"
 
@@ -37,6 +43,19 @@ def instead(path: Path) -> str:
         if inside:
             return f"it contains {listed(sorted(inside))}"
     return ""
+
+
+def of_results(path: Path) -> bool:
+    """Whether something is in the folder of a run or a sweep, or in a folder below, whether it is complete or not.
+
+    What makes such a folder counts by its name: a link that leads nowhere, too.
+    """
+    return any(
+        _PARTIAL.fullmatch(folder.name)
+        or any(all(os.path.lexists(folder / name) for name in names) for names in _RESULTS)
+        or (at == 0 and os.path.lexists(folder / SUMMARY))
+        for at, folder in enumerate(path.parents)
+    )
 
 
 def file_instead(path: Path) -> str:
@@ -145,13 +164,15 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         what = os.strerror(error.errno) if error.errno else str(error).splitlines()[0]
         raise OutputError(f"{path}: cannot be written: {what}") from error
+    except UnicodeEncodeError as error:
+        raise OutputError(f"{path}: cannot be written: its path is no text in UTF-8") from error
 
 
 def shown(path: str | Path) -> str:
     """A path for people, and for results that others read: from here, or from the user's home, where it is below."""
     for start, sign in ((Path.cwd, ""), (Path.home, "~/")):
         with suppress(ValueError, OSError, RuntimeError):
-            return f"{sign}{Path(os.path.normpath(path)).relative_to(start())}"
+            return f"{sign}{Path(os.path.normpath(Path(path).absolute())).relative_to(start())}"
     return str(path)
 
 
@@ -162,7 +183,7 @@ def without_home(value: Any) -> Any:
     """
     if isinstance(value, str):
         for pattern in _homes(os.environ.get("HOME")):
-            value = pattern.sub("~", value)
+            value = pattern.sub(r"\1~", value)
         return value
     if isinstance(value, Mapping):
         return {without_home(key): without_home(one) for key, one in value.items()}
@@ -179,10 +200,34 @@ def _homes(named: str | None) -> list[re.Pattern[str]]:
     return []
 
 
+def below_home(path: str) -> bool:
+    """Whether a path, in which no links are left, is the user's home or below it."""
+    with suppress(RuntimeError):
+        home = os.path.realpath(os.environ.get("HOME") or Path.home())
+        return home != os.sep and f"{path}/".startswith(f"{home}/")
+    return False
+
+
 def _in_text(place: str) -> re.Pattern[str]:
-    """A folder as it stands in texts: not as a part of a longer name."""
-    names = "/(?:\\.?/)*".join(map(re.escape, place.strip("/").split("/")))
-    return re.compile(rf"(?<![\w.~-])/+{names}(?![\w-]|\.\w)")
+    r"""A folder as it stands in texts: not as a part of a longer name. The first group is what stands before it.
+
+    That may be the letters of an option (`-I/home/ada`), or of an escape (`\n/home/ada`).
+    """
+    names = "/(?:\\.?/)*".join(f"(?:{'|'.join(map(re.escape, _spelt(name)))})" for name in place.strip("/").split("/"))
+    return re.compile(rf"((?<![\w./~-])--?\w[\w-]*|\\\w|(?<![\w.~-]))/+{names}(?![\w-]|\.\w)")
+
+
+def _spelt(name: str) -> list[str]:
+    """The ways in which texts have a name: as it is, and as JSON, TOML, HTML, addresses and shells write it."""
+    forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD")]
+    written = [name, *forms]
+    for one in dict.fromkeys(written):
+        written += [json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1], repr(one)[1:-1]]
+        written += [quote(os.fsencode(one), safe=safe) for safe in ("", "!$&'()*+,;=:@")]
+        written += [one.replace("'", "'\"'\"'"), one.replace("'", "\\'"), re.sub(r"([^\w.-])", r"\\\1", one)]
+    written += [html.escape(one, quote=with_quotes) for one in written for with_quotes in (True, False)]
+    # The longest first: one may begin as another does.
+    return sorted(dict.fromkeys(written), key=len, reverse=True)
 
 
 def default_file(path: Path) -> Path:
@@ -202,21 +247,25 @@ def write_new(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> int:
     """Writes a file beside its name and moves it there, so that it is never half of one, whatever interrupts.
 
-    What is there and no plain file (a device, a link) is written to as it is. Raises `OutputError` if that fails.
+    What is there and no plain file (a device, a link) is written to as it is. Returns the number of bytes. Raises
+    `OutputError` if that fails.
     """
     if not path.name or path.is_dir():
         raise OutputError(f"{path}: is a folder; expected the name of a file")
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    # Names of files may have bytes that are no text.
+    content = text.encode("utf-8", "backslashreplace")
     try:
         with writing(path):
             if path.is_symlink() or (path.exists() and not path.is_file()):
-                path.write_text(text, encoding="utf-8")
-                return
-            write_new(partial, text.encode("utf-8"))
-            partial.replace(path)
+                path.write_bytes(content)
+            else:
+                write_new(partial, content)
+                partial.replace(path)
+            return len(content)
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ import importlib.util
 import linecache
 import sys
 from collections import OrderedDict
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, ClassVar, NamedTuple, NoReturn
@@ -198,7 +199,10 @@ def _found(module: ModuleType | None, name: str) -> Any:
 def _module(name: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
-    _announce(_file_of(name))
+    # To find a module is to run the packages that it is in.
+    for parent in accumulate(name.split("."), "{}.{}".format):
+        if parent not in sys.modules:
+            _announce(_file_of(parent))
     try:
         return importlib.import_module(name)
     except (ImportError, ValueError) as error:

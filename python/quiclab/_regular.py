@@ -6,10 +6,12 @@ import os
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 LONGEST = 256 << 20
 """Bytes of a text that is read whole."""
+_DEEPEST = 100
+"""Lists and tables within each other at most."""
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -52,7 +54,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """The values of a JSON file. Raises `OSError`, or `ValueError` if it is none, or has a number that is none."""
     found = text(path)
     try:
-        return json.loads(found, parse_constant=_no_number)
+        return _shallow(json.loads(found, parse_constant=_no_number), "JSON")
     except RecursionError:
         raise ValueError("not JSON: nested too deep") from None
     except json.JSONDecodeError as error:
@@ -89,17 +91,37 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 def toml_values(text_: str) -> dict[str, Any]:
     """The values of a TOML document. Raises `ValueError` if it is none."""
     try:
-        return tomllib.loads(text_)
+        return _shallow(tomllib.loads(text_), "a TOML document")
     except RecursionError:
         raise ValueError("not a TOML document: nested too deep") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"not a TOML document: {error}") from error
 
 
+_Values = TypeVar("_Values")
+
+
+def _shallow(values: _Values, what: str) -> _Values:
+    """The same values. Raises `ValueError` if they are nested so deep that their readers could not go through them."""
+    level: list[object] = [values]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return values
+    raise ValueError(f"not {what}: nested too deep")
+
+
 def reason(error: Exception) -> str:
     """An error of this module in a few words, without the name of the file."""
     if isinstance(error, OSError) and error.errno:
         return str(error.strerror) if error.errno in _OWN else os.strerror(error.errno)
+    if isinstance(error, UnicodeEncodeError):
+        return "its path is no text in UTF-8"
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

@@ -216,9 +216,9 @@ _PLAYBACK = keyed(
         "stalled_s": optional(amount),
         "switches": count,
         "bitrate_mean_mbps": optional(amount),
-        "qoe_lin": optional(number),
+        **dict.fromkeys(("qoe_lin", "qoe_log", "qoe_hd"), optional(number)),
     },
-    {},
+    {"latency_mean_s": optional(amount), "end_s": optional(amount)},
     result,
 )
 _PART = keyed({"completion_s": optional(amount)}, {"completed": flag, "messages": _TALLY, "requests": _TALLY}, result)

@@ -184,7 +184,7 @@ def _reading(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, pa.ArrowException, _shape.WrongError) as error:
+    except (OSError, UnicodeEncodeError, pa.ArrowException, _shape.WrongError) as error:
         raise OutputError(f"{path}: cannot be read: {_regular.reason(error)}") from error
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from quiclab import _quiclab, _regular, _table_differences
+from quiclab import _given, _quiclab, _regular, _table_differences
 from quiclab._quiclab import Error, OutputError
 from quiclab._results import important
 from quiclab._rounded import decimals, is_number, text
@@ -256,7 +256,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _read(given: Comparable) -> "Run | Scenario | Sweep | _quiclab.Scenario":
     if isinstance(given, Run | Scenario | Sweep):
         return given
-    path = Path(given)
+    path = _given.path("diff", given)
     if path.is_dir():
         return folder(path)
     if not path.exists():

@@ -1,6 +1,7 @@
 """The class `Run`: the results of a run, in memory or in a run folder."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _NOTES = "notes"
 """The key of summary.json with what was left out of files."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*", re.ASCII)
+"""What the name of a table may be."""
 
 
 class Run:
@@ -150,6 +153,7 @@ class Run:
         from quiclab.table import Table
 
         source = self._source(_given.text("parts: name", name, "the name of a table"))
+        columns = _given.texts("parts: columns", columns, "names of columns")
         of_file = isinstance(source, Path) and name not in self._tables
         parts = _stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
         return map(Table, parts)
@@ -221,12 +225,13 @@ class Run:
         """
         import shutil
 
-        with _folder.complete(_folder.only(Path(path))) as (partial, place):
+        where = _given.path("save: path", path)
+        with _folder.complete(_folder.only(where)) as (partial, place):
             for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
                 shutil.copyfile(trace, partial / trace.name)
             self._write(partial, figure=figure)
         self._path = place.final
-        return Path(path)
+        return where
 
     def plot(
         self,
@@ -250,9 +255,10 @@ class Run:
         """
         from quiclab import plots
 
+        where = None if path is None else _given.path("plot: path", path)
         figure = plots.draw(self, kind, connection)
-        if path is not None:
-            plots.save(self, Path(path), kind, connection)
+        if where is not None:
+            plots.save(self, where, kind, connection)
         return figure
 
     def __getstate__(self) -> dict[str, Any]:
@@ -325,7 +331,7 @@ def load(path: str | PathLike[str]) -> Run:
     >>> quiclab.load("runs/cellular").summary == run.summary
     True
     """
-    where = Path(path)
+    where = _given.path("load: path", path)
     if not where.is_dir():
         found = _folder.file_instead(where) or f"there is no such run folder{_folder.beside(where)}"
         raise OutputError(f"{where}: {found}")
@@ -345,7 +351,9 @@ def load(path: str | PathLike[str]) -> Run:
     except _shape.WrongError as wrong:
         raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY}: {wrong}") from wrong
     left_out = summary.pop(_NOTES, [])
-    run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
+    # What has a name that no table has was put there by something else.
+    files = (file for file in sorted(where.glob("*.parquet")) if _NAME.fullmatch(file.stem))
+    run = Run(summary, scenario, {file.stem: file for file in files})
     run._path, run._left_out, run._is_checked = where, left_out, False
     return run
 

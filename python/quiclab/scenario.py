@@ -20,7 +20,7 @@ LONGEST = (16 << 20) + 1
 
 _MOST_DRAWS = 100_000_000
 
-_LARGEST_SEED = (1 << 63) - 1
+LARGEST_SEED = (1 << 63) - 1
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -46,7 +46,11 @@ class Scenario:
     def __init__(self, document_: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
         self._origin = Path("<python>")
         self._sets: list[str] = []
-        self._inner, self._text = _quiclab.Scenario.of({**(document_ or {}), **keys}, self._origin)
+        document = {} if document_ is None else _given.table("Scenario: document", document_, "a table of its keys")
+        try:
+            self._inner, self._text = _quiclab.Scenario.of({**document, **keys}, self._origin)
+        except UnicodeEncodeError as error:
+            raise _no_text("Scenario", error) from error
 
     def _read(self, text: str, origin: Path, sets: list[str]) -> None:
         self._text = text
@@ -63,15 +67,16 @@ class Scenario:
 
         :raises ScenarioError: the file cannot be read, or something in it is wrong: one line says where, and what.
         """
+        where = _given.path("from_file: path", path)
         try:
-            with _regular.opened(path) as file:
+            with _regular.opened(where) as file:
                 text = file.read(LONGEST).decode("utf-8")
         except OSError as error:
-            near = _folder.beside(Path(path)) if isinstance(error, FileNotFoundError) else ""
+            near = _folder.beside(where) if isinstance(error, FileNotFoundError) else ""
             raise ScenarioError(f"{path}: {_regular.reason(error)}{near}") from error
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not text in UTF-8 (byte {error.start})") from error
-        return cls._new(text, Path(path), _sets(set))
+        return cls._new(text, where, _sets(set))
 
     @classmethod
     def from_text(cls, text: str, set: Changes = (), *, origin: str | PathLike[str] = "<text>") -> "Scenario":
@@ -81,7 +86,8 @@ class Scenario:
         >>> quiclab.Scenario.from_text(text, origin="examples/cellular.toml")
         <quiclab.Scenario 'cellular' seed 1>
         """
-        return cls._new(_given.text("from_text: text", text, "a scenario in TOML"), Path(origin), _sets(set))
+        document = _given.text("from_text: text", text, "a scenario in TOML", most=None)
+        return cls._new(document, _given.path("from_text: origin", origin), _sets(set))
 
     @classmethod
     def _new(cls, text: str, origin: Path, sets: list[str]) -> "Scenario":
@@ -103,7 +109,7 @@ class Scenario:
 
     def _seeded(self, seed: int) -> "Scenario":
         """`with_(seed=seed)`, which is not read again if the seed is right."""
-        if type(seed) is not int or not 0 <= seed <= _LARGEST_SEED:
+        if type(seed) is not int or not 0 <= seed <= LARGEST_SEED:
             return self.with_(seed=seed)
         scenario = type(self).__new__(type(self))
         scenario._text, scenario._origin = self._text, self._origin
@@ -200,14 +206,16 @@ class Scenario:
         if progress is True:
             with shown(self.name) as callback:
                 return scenario.run(qlog=qlog, pcap=pcap, out=out, tables=tables, figure=figure, progress=callback)
-        report = _report(progress or None)
+        report = _report(_given.function("run: progress", progress) if progress else None)
         if out is None:
             # Held by the Run, and gone with it.
             traces = _folder.temporary() if qlog or pcap else None
             run = scenario._run(Path(traces.name) if traces else Path(), qlog, pcap, tables, report)
             run._traces = traces
             return run
-        names = _folder.numbered(self.name, scenario.seed) if out is True else _folder.only(Path(out))
+        names = (
+            _folder.numbered(self.name, scenario.seed) if out is True else _folder.only(_given.path("run: out", out))
+        )
         with _folder.complete(names) as (path, place):
             with _stored.writing(path) as files:
                 run = scenario._run(path, qlog, pcap, tables, report, files)
@@ -253,16 +261,28 @@ def _report(callback: Callback | None) -> Callable[..., object] | None:
 
 def _sets(changes: Changes) -> list[str]:
     if isinstance(changes, str):
-        return [changes]
+        return [_given.text("changes", changes, _CHANGES, most=None)]
     if not isinstance(changes, Iterable):
         raise ScenarioError(f"changes: {changes!r} is none; expected {_CHANGES}")
     given = list(changes)
     wrong = [one for one in given if not isinstance(one, str)]
     if wrong:
         raise ScenarioError(f"changes: {wrong[0]!r} is not the path of a key; expected {_CHANGES}")
-    if isinstance(changes, Mapping):
-        return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
+    try:
+        if isinstance(changes, Mapping):
+            for key in given:
+                _given.text("changes", key, "the path of a key")
+            return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
+        for one in given:
+            one.encode()
+    except UnicodeEncodeError as error:
+        raise _no_text("changes", error) from error
     return given
+
+
+def _no_text(what: str, error: UnicodeEncodeError) -> ScenarioError:
+    letter = error.object[error.start]
+    return ScenarioError(f"{what}: a text has half a character ({letter!a}); expected text that UTF-8 can hold")
 
 
 _CHANGES = '{"link.cell.rate": "5 Mbit/s"}, or ["link.cell.rate=5 Mbit/s"]'

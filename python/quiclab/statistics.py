@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from quiclab import _given
 from quiclab._nearest import listed
 from quiclab._quiclab import Error
 
@@ -17,6 +18,8 @@ Interval = Literal["student", "bootstrap"]
 
 _RESAMPLES = 2000
 """Resamples of a bootstrap interval: enough to fix its ends to a few percent of its width."""
+
+_LARGEST_SEED = (1 << 128) - 1
 
 _MOST_DRAWS = 1 << 22
 """Numbers that a bootstrap draws at once; this bounds its memory."""
@@ -44,6 +47,7 @@ def means(
     the group, see `parts`. With one value the interval is null, with none the mean is null too.
     """
     check(interval, confidence)
+    _given.whole("seed", seed, 0, _LARGEST_SEED)
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
         mean = mean_of(values) if len(values) else None
@@ -58,9 +62,7 @@ def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: S
     """Quantiles, interpolated linearly: one row per group and column, with n, total, q05, q50 ... See `means`."""
     import numpy as np
 
-    for one in q:
-        if not 0 <= one <= 1:
-            raise Error(f"quantile {one}: expected a number from 0 to 1")
+    q = [_given.number("a quantile", one, 0, 1) for one in _given.listed("q", q, "a list of numbers from 0 to 1")]
     names = [f"q{format(100 * one, '.10g').zfill(2)}" for one in q]
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
@@ -118,10 +120,8 @@ def _share(part: Part) -> float:
 
 def check(interval: str, confidence: float) -> None:
     """Raises `Error` for an unknown interval or a confidence out of range."""
-    if interval not in ("student", "bootstrap"):
-        raise Error(f"interval {interval!r}: expected student or bootstrap")
-    if not 0 < confidence < 1:
-        raise Error(f"confidence {confidence}: expected a number between 0 and 1")
+    _given.one_of("interval", interval, ("student", "bootstrap"))
+    _given.between("confidence", confidence)
 
 
 def mean_of(values: "np.ndarray[Any, Any]") -> float:
@@ -270,6 +270,7 @@ def _numbers(table: "pa.Table", name: str) -> "np.ndarray[Any, Any]":
 def resolve(name: str, names: Iterable[str]) -> str:
     """The column with this name, or the only one whose name ends with it: `goodput_mbps`."""
     known = list(names)
+    _given.text("a column", name, "the name of a column, or its end")
     if name in known:
         return name
     ends = [column for column in known if column.endswith(f".{name}")]

@@ -104,6 +104,7 @@ class Sweep:
         Raises `OutputError` if the sweep does not keep it.
         """
         kept = self.info.get("keep", [])
+        _given.text("table: name", name, "the name of a table")
         if name not in kept:
             has = f"it keeps {', '.join(kept)}" if kept else "it keeps none"
             raise OutputError(f"{self._path}: the sweep does not keep the table {name!r}; {has}")
@@ -171,6 +172,7 @@ class Sweep:
         """
         import pyarrow as pa
 
+        _given.texts("means: columns", columns, "names of columns")
         groups = self._groups(by)
 
         def of(table: "pa.Table") -> "pa.Table":
@@ -221,6 +223,7 @@ class Sweep:
         column                              n  total     q50      q90
         connection.download.completion_s  150    150  1.1334  5.87783
         """
+        _given.texts("quantiles: columns", columns, "names of columns")
         groups = self._groups(by)
         return Table(statistics.quantiles(self._runs_with([*columns, *groups]), columns, groups, q))
 
@@ -248,15 +251,16 @@ class Sweep:
         """
         from quiclab import plots
 
+        where = None if path is None else _given.path("plot: path", path)
         figure, _ = plots.draw_sweep(self, kind, subject, choice)
-        if path is not None:
-            plots.save_figures([figure], Path(path))
+        if where is not None:
+            plots.save_figures([figure], where)
         return figure
 
     def _groups(self, by: Sequence[str] | None) -> list[str]:
-        # A text is a sequence, too, but of letters.
-        names = [by] if isinstance(by, str) else by
-        return self.parameters if names is None else [self._varied(name) for name in names]
+        if by is None:
+            return self.parameters
+        return [self._varied(name) for name in _given.texts("by", by, "names of columns")]
 
     def _varied(self, name: str) -> str:
         """The column of what is varied, by its path or the end of that; any other name as it is."""
@@ -423,7 +427,7 @@ def sweep(
         held = _folder.temporary()
         path = Path(held.name)
     else:
-        path = Path("sweeps") / inner.name if out is True else Path(out)
+        path = Path("sweeps") / inner.name if out is True else _given.path("sweep: out", out)
     with _shown(inner.name, progress) as report:
         result = _run(scenario, inner, path, how, report)
     result._held = held
@@ -487,7 +491,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     >>> quiclab.load_sweep("sweeps/losses").runs == sweep.runs
     True
     """
-    where = Path(path)
+    where = _given.path("load_sweep: path", path)
     try:
         info = _regular.read_json(where / INFO)
         _shape.sweep("", info)
@@ -574,7 +578,7 @@ def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[_Report
         with shown_sweep(name) as callback:
             yield _report(callback)
     else:
-        yield _report(progress or None)
+        yield _report(_given.function("sweep: progress", progress) if progress else None)
 
 
 def _report(callback: SweepCallback | None) -> _Report:

@@ -41,22 +41,28 @@ Sets = Annotated[
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
-_STANDARD_INPUT = Path("-")
+STANDARD_INPUT = Path("-")
 
 
 def read_scenario(file: Path, sets: Sequence[str] | None) -> "Scenario":
     """The scenario of a file, or of standard input for `-`, whose files are relative to the folder of the process."""
+    from quiclab import Scenario
+
+    if file != STANDARD_INPUT:
+        return Scenario.from_file(file, sets or ())
+    return Scenario.from_text(standard_input(), sets or (), origin="<stdin>")
+
+
+def standard_input() -> str:
+    """The text of standard input. Raises `ScenarioError` if there is none."""
     import sys
 
-    from quiclab import Scenario, ScenarioError
+    from quiclab import ScenarioError
     from quiclab.scenario import LONGEST
 
-    if file != _STANDARD_INPUT:
-        return Scenario.from_file(file, sets or ())
     if sys.stdin is None:
         raise ScenarioError("<stdin>: closed; expected a scenario")
     try:
-        text = sys.stdin.buffer.read(LONGEST).decode("utf-8")
+        return sys.stdin.buffer.read(LONGEST).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"<stdin>: not text in UTF-8 (byte {error.start})") from error
-    return Scenario.from_text(text, sets or (), origin="<stdin>")

@@ -5,12 +5,13 @@ import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab import _plugged
 from quiclab._lines import plain
-from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.arguments import STANDARD_INPUT, Json, ScenarioInput, Sets, read_scenario, standard_input
 from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _WARNING = ", warning"
 _LEAST = 30
 """Letters of a description that a line has, on however narrow a terminal."""
+_MOST_LINKS = 40
+"""Links that are followed one after the other, as the system does."""
 
 
 def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None:
@@ -32,12 +35,13 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     """
     from quiclab._quiclab import Sweep
 
-    if _is_of_results(file):
+    is_of_results = _is_of_results(file)
+    if is_of_results:
         name, described = _recorded(file, set_ or [])
     else:
         scenario = read_scenario(file, set_)
         name, described = scenario.name, scenario.describe()
-    if not set_ and not _is_of_results(file):
+    if not set_ and not is_of_results:
         # With changes it is a single run that is meant, as `quiclab run` makes it.
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
@@ -68,19 +72,32 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
 
 
 def _is_of_results(file: Path) -> bool:
-    """Whether it, or the file that a link leads to, is in the folder of a run or a sweep.
+    """Whether it, or a file that a link leads to, is in the folder of a run or a sweep, or in a folder below.
 
-    Then it is only looked at, and code that it names is not loaded.
+    Of standard input, whether the process is there. Then it is only looked at, and code that it names is not loaded.
     """
-    from quiclab._folder import SUMMARY, SWEEP
+    from quiclab._folder import of_results
 
-    folders = (file.parent, Path(os.path.realpath(file)).parent)
-    return str(file) != "-" and any((folder / name).exists() for folder in folders for name in (SUMMARY, SWEEP))
+    return any(of_results(place) for place in _led_to(file))
+
+
+def _led_to(file: Path) -> Iterator[Path]:
+    """The places of a file: by its name, by each link that it is, and where all links lead to in the end."""
+    at = Path(os.path.normpath(file.absolute()))
+    for _ in range(_MOST_LINKS):
+        yield at
+        if not at.is_symlink():
+            break
+        at = Path(os.path.normpath(at.parent / at.readlink()))
+    yield Path(os.path.realpath(file))
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
     from quiclab import ScenarioError, _quiclab, _regular
 
+    if file == STANDARD_INPUT:
+        scenario = _quiclab.Scenario.recorded(standard_input(), "<stdin>", sets)
+        return scenario.name, scenario.describe()
     try:
         scenario = _quiclab.Scenario.recorded(_regular.text(file), file, sets)
     except (OSError, ValueError) as error:

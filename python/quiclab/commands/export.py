@@ -97,7 +97,7 @@ def _keep_own(folder: Path, out: Path) -> None:
     from quiclab._folder import SCENARIO, SUMMARY, SWEEP
 
     own = out.suffix == ".parquet" or out.name in (SUMMARY, SCENARIO, SWEEP, "sweep.toml")
-    if own and out.exists() and out.resolve().parent == folder.resolve():
+    if own and out.exists() and Path(os.path.realpath(out)).parent == Path(os.path.realpath(folder)):
         raise Error(f"--out {out}: a file of {folder} itself; expected another name")
 
 

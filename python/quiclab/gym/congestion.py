@@ -21,10 +21,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from quiclab import _quiclab
+from quiclab import _given, _quiclab
 from quiclab._quiclab import Ack, Error, Trouble
 from quiclab.controller import Controller
-from quiclab.scenario import Scenario
+from quiclab.scenario import LARGEST_SEED, Scenario
 
 Observation = NDArray[np.float32]
 
@@ -129,7 +129,8 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         self._action = action
         self._interval_s = interval_s
         self._reward = reward
-        self._seed = scenario_seed
+        most = LARGEST_SEED
+        self._seed = None if scenario_seed is None else _given.whole("scenario_seed", scenario_seed, 0, most)
         self._stepper: _quiclab.Stepper | None = None
         self._steps = 0
         self._range = (1.0, float(_MOST_PACKETS)) if action == "window" else (_LEAST_MBPS, _MOST_MBPS)
@@ -141,6 +142,8 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Starts a run, and advances it, step by step, until the sender has had its first acknowledgement."""
+        if seed is not None:
+            seed = _given.whole("reset: seed", seed, 0, LARGEST_SEED)
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(1 << 31))
         run_seed = self._seed if self._seed is not None else drawn if seed is None else seed

@@ -22,9 +22,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from quiclab import _given
 from quiclab._quiclab import AbrView, Error, segment_quality, stall_cost
 from quiclab.abr import Abr
-from quiclab.scenario import Scenario
+from quiclab.scenario import LARGEST_SEED, Scenario
 
 Observation = NDArray[np.float32]
 
@@ -94,7 +95,8 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
         self._scenario, self._flow = _in_hand(given, flow, self._hand.number)
         self._qoe: str = qoe
         self._history = history
-        self._seed = scenario_seed
+        most = LARGEST_SEED
+        self._seed = None if scenario_seed is None else _given.whole("scenario_seed", scenario_seed, 0, most)
         self._view: AbrView | None = None
         self._last_quality: float | None = None
         # Whatever becomes of the environment, no run stays behind.
@@ -123,6 +125,8 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Starts a run, and advances it to the choice for the first segment."""
+        if seed is not None:
+            seed = _given.whole("reset: seed", seed, 0, LARGEST_SEED)
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(1 << 31))
         view = self._begin(self._seed if self._seed is not None else drawn if seed is None else seed)

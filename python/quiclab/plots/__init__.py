@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _given
 from quiclab._nearest import hint
 from quiclab._quiclab import Error, OutputError
 from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, rate, rtt, throughput
@@ -104,10 +106,16 @@ def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "
     >>> list(quiclab.plots.PLOTS)
     ['overview', 'flight', 'rtt', 'rate', 'queue', 'air', 'playback']
     """
-    return page(run, _panels(kind), connection, most=current().most)
+    return page(_run(run), _panels(kind), connection, most=current().most)
 
 
-def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
+def _run(run: object) -> "Run":
+    from quiclab.run import Run
+
+    return _given.instance("run", run, Run, "a Run, as `Scenario.run` and `load` give it")
+
+
+def save(run: "Run", path: str | PathLike[str], kind: str = "overview", connection: str | None = None) -> None:
     """Draws into a file, in the format that its ending names. A PDF has one page per connection.
 
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
@@ -115,6 +123,7 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
 
     Raises `OutputError` if the ending is unknown, or if the file cannot be written.
     """
+    path, run = _given.path("save: path", path), _run(run)
     ending = check_format(path)
     panels = _panels(kind)
     figures = (
@@ -152,6 +161,7 @@ def check_format(path: Path) -> str:
 
 
 def _panels(kind: str) -> tuple[Panel, ...]:
+    _given.text("kind", kind, f"one of {', '.join(PLOTS)}")
     if kind not in PLOTS:
         raise Error(f"no plot {kind!r}: there are {', '.join(PLOTS)}{hint(kind, PLOTS)}")
     return PLOTS[kind]

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _given
 from quiclab._quiclab import Error
 from quiclab._results import of_flows
-from quiclab.plots.charts import Choice, chart_with_note
+from quiclab.plots.charts import CHARTS, Choice, chart_with_note
 from quiclab.plots.charts.labels import short
 from quiclab.plots.charts.panels import chosen
 from quiclab.plots.charts.series import TIME, over_time
@@ -48,11 +49,15 @@ def draw_sweep(
 
     Raises `Error` if there is no such column, or nothing to draw.
     """
+    _given.text("kind", kind, f"one of {', '.join(CHARTS)}")
     roles = (*_VARIED, "y") if kind == "heatmap" else _VARIED
     fields: dict[str, Any] = {
         key: sweep._varied(value) if key in roles and isinstance(value, str) else value for key, value in choice.items()
     }
-    where = {sweep._varied(name): value for name, value in fields.pop("where", {}).items()}
+    where = {
+        sweep._varied(name): value
+        for name, value in _given.table("where", fields.pop("where", {}), "a table of columns").items()
+    }
     try:
         wanted = Choice(where=where, **fields)
     except TypeError as error:

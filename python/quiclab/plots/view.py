@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quiclab import _given
 from quiclab._nearest import hint
 from quiclab._quiclab import Error
 from quiclab.plots.columns import Truths, having, numbers
@@ -202,6 +203,7 @@ def views(run: "Run", connection: str | None) -> list[View]:
     names = list(dict.fromkeys(str(entry["name"]) for entry in run.summary.get("connections", [])))
     alone = len(names) == 1
     if connection is not None:
+        _given.text("connection", connection, "the name of a connection")
         if connection not in names:
             raise Error(f"no connection {connection!r}: there are {', '.join(names)}{hint(connection, names)}")
         names = [connection]

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder
+from quiclab import _folder, _given
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -67,14 +67,20 @@ def write(
     from quiclab.run import Run
     from quiclab.sweeps import Sweep
 
-    given = [what] if isinstance(what, str | PathLike | Run | Sweep) else list(what)
+    is_one = isinstance(what, str | PathLike | Run | Sweep)
+    given = [what] if is_one else _given.listed("write: what", what, "runs and sweeps, or the paths of their folders")
+    show = _given.texts("write: show", show, "names of columns")
     if not 1 <= len(given) <= MOST:
         raise Error(f"{len(given)} runs and sweeps; expected 1 to {MOST}: a sweep is one, with all its runs")
-    read = [one if isinstance(one, Run | Sweep) else opened(Path(one)) for one in given]
+    read = [one if isinstance(one, Run | Sweep) else opened(_given.path("write: what", one)) for one in given]
     runs = [one for one in read if isinstance(one, Run)]
     sweeps = [one for one in read if isinstance(one, Sweep)]
     alone = read[0].path if len(read) == 1 else None
-    path = Path(out) if out is not None else _folder.default_file(alone / PAGE if alone else Path(PAGE))
+    path = (
+        _given.path("write: out", out)
+        if out is not None
+        else _folder.default_file(alone / PAGE if alone else Path(PAGE))
+    )
     text, notes = page(runs, sweeps, show, path.parent)
-    _folder.write_whole(path, text)
-    return Report(path, len(text.encode()), len(runs), len(sweeps), notes)
+    size = _folder.write_whole(path, text)
+    return Report(path, size, len(runs), len(sweeps), notes)

@@ -1,6 +1,7 @@
 """The page of a report: its sections, the data for its script, and the sources in `browser/`."""
 
 import html
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +56,10 @@ def _labels(all_: Sequence[Run | Sweep]) -> list[str]:
         for one in all_
     ]
     if len(set(labels)) < len(labels):
-        labels = [one.path.resolve().name if one.path else label for one, label in zip(all_, labels, strict=True)]
+        labels = [
+            Path(os.path.realpath(one.path)).name if one.path else label
+            for one, label in zip(all_, labels, strict=True)
+        ]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({at})" for at, label in enumerate(labels, 1)]
     return labels

@@ -1,13 +1,16 @@
 """What a report has of a sweep: its runs in columns, series of some, and how to repeat one."""
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from quiclab import _regular
+from quiclab import _folder, _regular
 from quiclab._quiclab import Error, OutputError
 from quiclab._results import important
 from quiclab._rounded import decimals, text
@@ -242,7 +245,7 @@ def _reduced(file: "pq.ParquetFile", every: int) -> Iterator[tuple[int, tuple[st
 
 
 def _repeat(sweep: Sweep, found: _Columns, beside: Path) -> list[list[Any]]:
-    """For each run on the page the options of `quiclab run` that repeat it, and where its folder is, if it is known."""
+    """For each run on the page the options of `quiclab run` that repeat it, and a link to its folder or None."""
     columns = {column["name"]: column for column in found.columns}
     texts: list[tuple[str, dict[Any, str]]] = []
     for parameter in sweep.info["parameters"]:
@@ -268,14 +271,14 @@ def _repeat(sweep: Sweep, found: _Columns, beside: Path) -> list[list[Any]]:
 
 def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], beside: Path) -> dict[int, str]:
     """The folders of runs that were made again by `quiclab run`, by the place of the run: as links from the page."""
-    from quiclab._folder import numbered
     from quiclab.run import load
 
-    start = str(numbered(str(sweep.info["scenario"]), 0).first.name).removesuffix("0")
+    start = str(_folder.numbered(str(sweep.info["scenario"]), 0).first.name).removesuffix("0")
     found: dict[int, str] = {}
-    places = [Path("runs"), *([sweep.path.parent.parent / "runs"] if sweep.path else [])]
-    folders = dict.fromkeys(path.resolve() for place in places for path in sorted(place.glob(f"{start}*")))
-    for path in list(folders)[:_FOLDERS]:
+    for path in _named(start, [Path("runs"), *([sweep.path.parent.parent / "runs"] if sweep.path else [])]):
+        link = _link(path, beside)
+        if link is None:
+            continue
         try:
             run = load(path)
             if run.summary.get("version") != sweep.info.get("version"):
@@ -284,16 +287,27 @@ def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], besi
             resolved = run._recorded().to_toml()
             # The run has these values if setting them changes nothing.
             same = [at for at, one in enumerate(seeds) if one == seed and run._recorded(sets[at]).to_toml() == resolved]
-        except Error:
+        except (Error, OSError, ValueError):
+            # Whatever lies there is no run of this sweep.
             continue
         if len(same) == 1:
-            found.setdefault(same[0], _link(path, beside))
+            found.setdefault(same[0], link)
     return found
 
 
-def _link(path: Path, beside: Path) -> str:
-    """The relative address of a folder."""
-    import os
-    from urllib.parse import quote
+def _named(start: str, places: Sequence[Path]) -> list[Path]:
+    """The folders whose names begin so, at most so many; links are followed, as far as they lead anywhere."""
+    found: dict[Path, None] = {}
+    for place in places:
+        with suppress(OSError):
+            named = sorted(path for path in place.iterdir() if path.name.startswith(start))
+            found |= dict.fromkeys(Path(os.path.realpath(path)) for path in named)
+    return [path for path in found if path.is_dir()][:_FOLDERS]
 
-    return quote(Path(os.path.relpath(path, beside.resolve())).as_posix()) + "/"
+
+def _link(path: Path, beside: Path) -> str | None:
+    """The relative address of a folder; None if it would say where the user's home is."""
+    page = os.path.realpath(beside)
+    if _folder.below_home(str(path)) and not _folder.below_home(page):
+        return None
+    return quote(os.fsencode(Path(os.path.relpath(path, page)).as_posix())) + "/"

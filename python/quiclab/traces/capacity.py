@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from os import PathLike
 from pathlib import Path
 
-from quiclab import _regular
+from quiclab import _given, _regular
 from quiclab._quiclab import Error, read_trace, trace_notes
 
 _NS_PER_MS = 1_000_000
@@ -12,6 +13,7 @@ _OPPORTUNITY_BITS = 1500 * 8
 """One line of a Mahimahi file delivers this much."""
 _FORMS = {".csv": "csv"}
 _MOST_BINS = 10_000_000
+_LONGEST_NS = 1 << 100
 _MOST_LINES = 50_000_000
 """The simulator reads at most this many lines of a Mahimahi file."""
 
@@ -49,6 +51,7 @@ class Capacity:
 
         Raises `Error` for more than ten million bins.
         """
+        bin_ns = _given.whole("binned: bin_ns", bin_ns, 1, _LONGEST_NS)
         count = max(self.end_ns // bin_ns, 1)
         if count > _MOST_BINS:
             raise Error(
@@ -65,6 +68,8 @@ class Capacity:
 
     def outages(self, at_least_ns: int, below_mbps: float) -> list[tuple[int, int]]:
         """Start and end of each span, at least this long, in which every 10 ms bin has at most `below_mbps`."""
+        _given.number("outages: at_least_ns", at_least_ns, 0)
+        _given.number("outages: below_mbps", below_mbps, 0)
         bin_ns = 10 * _NS_PER_MS
         low = [rate <= below_mbps for rate in self.binned(bin_ns)]
         edges = [at for at, (one, other) in enumerate(pairwise([False, *low, False])) if one != other]
@@ -72,8 +77,9 @@ class Capacity:
         return [(a * bin_ns, b * bin_ns) for a, b in spans if (b - a) * bin_ns >= at_least_ns]
 
 
-def read(path: Path) -> Capacity:
+def read(path: str | PathLike[str]) -> Capacity:
     """Reads a trace in either format. Raises `Error`, which names the file and the line, for a malformed one."""
+    path = _given.path("read: path", path)
     try:
         text = _regular.text(path)
     except (OSError, ValueError) as problem:
@@ -89,6 +95,7 @@ def write(capacity: Capacity, form: str) -> str:
     ends with its last line, so an outage at the end is lost. Raises `Error` for another format, and for a trace that
     gives no line of Mahimahi or more than the simulator reads.
     """
+    _given.instance("write: capacity", capacity, Capacity, "a Capacity, as `read` gives it")
     if form == "csv":
         return _csv(capacity)
     if form == "mahimahi":

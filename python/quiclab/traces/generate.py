@@ -7,6 +7,7 @@ each is built from, and what it does not claim.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from quiclab import _given
 from quiclab._quiclab import Error, generate_series, generate_trace, series_models, trace_models
 from quiclab.traces.capacity import Capacity, write
 
@@ -42,10 +43,17 @@ def generate(
     Raises `Error` for an unknown kind or option, for a value out of range, and for a duration that is too short or
     above an hour.
     """
+    _given.text("generate: kind", kind, f"one of {', '.join(KINDS)}")
     if kind not in KINDS:
         raise Error(f"trace {kind!r}: expected {', '.join(KINDS)}")
     known = KINDS[kind]
     duration_s = known.usual_s if duration_s is None else duration_s
+    if not isinstance(duration_s, int | float) or isinstance(duration_s, bool):
+        raise _given.wrong("generate: duration_s", duration_s, "a number of seconds")
+    given = [
+        (_given.text("generate: options", key, "names"), _given.text(f"generate: options: {key}", value, "a text"))
+        for key, value in _given.table("generate: options", options or {}, "a table of texts").items()
+    ]
     if not known.shortest_s <= duration_s <= 3600:
         raise Error(
             f"duration {duration_s:g} s: expected from {known.shortest_s:g} s to 3600 s for {kind}: "
@@ -53,7 +61,7 @@ def generate(
         )
     duration_ns = round(duration_s * 1e9)
     if known.is_series:
-        return generate_series(kind, seed, duration_ns, list((options or {}).items()))
+        return generate_series(kind, seed, duration_ns, given)
     if options:
         raise Error(f"{kind} takes no options, but got {next(iter(options))!r}")
     return write(Capacity(*generate_trace(kind, seed, duration_ns)), "csv")

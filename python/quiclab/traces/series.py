@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
+from os import PathLike
 
-from quiclab import _regular
+from quiclab import _given, _regular
 from quiclab._quiclab import Error, read_series
 from quiclab.traces.capacity import Capacity
 
@@ -48,8 +48,9 @@ class Series:
         return found
 
 
-def series_of(path: Path) -> Series:
+def series_of(path: str | PathLike[str]) -> Series:
     """Reads a series. Raises `Error`, which names the file and the line, for a malformed one."""
+    path = _given.path("series_of: path", path)
     try:
         text = _regular.text(path)
     except (OSError, ValueError) as problem:
@@ -59,7 +60,7 @@ def series_of(path: Path) -> Series:
 
 def laws(text: str) -> list[str]:
     """A summary of a series: one line for rate, gaps, delay and loss each, as far as it has them."""
-    series = Series(*read_series("series", text))
+    series = Series(*read_series("series", _given.text("laws: text", text, "a series as CSV", most=None)))
     lines = []
     if series.capacity is not None:
         rates = [rate / 1e6 for rate in series.capacity.rates_bps]

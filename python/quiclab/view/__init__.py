@@ -5,13 +5,14 @@ who waits for whom, `columns.py` makes the numbers small and `page.py` makes one
 `browser/`.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _agreement, _folder, _libraries, _regular, _shape
+from quiclab import _agreement, _folder, _given, _libraries, _regular, _shape
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -113,19 +114,19 @@ def write(
             f"{where}: {packets} packets are more than a page can show ({LIMIT}): choose with --connection: {names}"
         )
     usual = where / PAGE if where.is_dir() else where.with_suffix(".html")
-    path = Path(out) if out is not None else _folder.default_file(usual)
+    path = _given.path("write: out", out) if out is not None else _folder.default_file(usual)
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
-    _folder.write_whole(path, text)
-    return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
+    size = _folder.write_whole(path, text)
+    return Shown(path, size, [_numbers(connection) for connection in found], notes)
 
 
 def _where(run: "str | PathLike[str] | Run") -> Path:
     from quiclab.run import Run
 
     if not isinstance(run, Run):
-        return Path(run)
+        return _given.path("write: run", run)
     if run.path is None:
         raise Error("the run has no folder, so no qlog: make it with `run(out=..., qlog=True)`")
     return run.path
@@ -173,7 +174,7 @@ def _below(where: Path, paths: list[Path]) -> list[str]:
 
 def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
     known = [connection.name for connection in found]
-    for name in names:
+    for name in _given.texts("write: connections", names, "names of connections"):
         if name not in known:
             raise Error(f"{where}: no connection {name!r} with a qlog: there are {', '.join(known[:10])}")
     return [connection for connection in found if not names or connection.name in names]
@@ -211,7 +212,7 @@ def _title(where: Path, logs: Sequence[Any]) -> str:
     summary = _summary(where)
     if "scenario" in summary:
         return f"{summary['scenario']}, seed {summary.get('seed')}"
-    return next((log.title for log in logs if log.title), where.resolve().name)
+    return next((log.title for log in logs if log.title), Path(os.path.realpath(where)).name)
 
 
 def _missing(where: Path, names: set[str]) -> list[str]:

@@ -7,6 +7,7 @@ give (docs/why.md).
 
 from typing import TYPE_CHECKING
 
+from quiclab import _given
 from quiclab._quiclab import Error
 from quiclab.why.answer import Answer, Cause, Remedy
 
@@ -43,7 +44,7 @@ def why(run: "Run", connection: str | None = None, *, tries: bool = True) -> lis
         raise Error(f"the run has no table {missing[0]!r}: add it to record.tables")
     connections = run.summary.get("connections") or []
     names = [entry["name"] for entry in connections]
-    if connection is not None and connection not in names:
+    if connection is not None and _given.text("connection", connection, "the name of a connection") not in names:
         raise Error(f"the run has no connection {connection!r}; it has {_some(names)}")
     chosen = [entry for entry in connections if connection in (None, entry["name"])]
     records = Records(run, chosen)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from quiclab import _given
 from quiclab._lines import plain
 from quiclab._nearest import hint
 from quiclab._quiclab import Error
@@ -51,6 +52,7 @@ def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Fig
 
 def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "tuple[Figure, str | None]":
     """The same, and the note about runs without a value, or None."""
+    _given.text("kind", kind, f"one of {', '.join(CHARTS)}")
     if kind not in CHARTS:
         raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}{hint(kind, CHARTS)}")
     found = panels(table, kind, choice)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Required, TypedDict
 
+from quiclab import _given
+
 Spread = Literal["student", "bootstrap", "quantiles"]
 
 
@@ -45,6 +47,16 @@ class Choice:
     """The same for the vertical axis."""
     value_label: str | None = None
     """The same for the colours of a heat map."""
+
+    def __post_init__(self) -> None:
+        for name in ("y", "group", "facet", "value", "spread", "title", "x_label", "y_label", "value_label"):
+            if getattr(self, name) is not None:
+                _given.text(name, getattr(self, name), "a text, or None")
+        for name in ("x", "log"):
+            _given.text(name, getattr(self, name), "a text")
+        for name in _given.table("where", self.where, "a table of columns"):
+            _given.text("where", name, "the name of a column")
+        _given.between("confidence", self.confidence)
 
     def named(self) -> Sequence[str]:
         """The columns that distinguish the runs in the chart."""

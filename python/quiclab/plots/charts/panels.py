@@ -181,8 +181,6 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
         raise Error(f"no spread {choice.spread!r}: one of {', '.join(SPREADS)}{hint(choice.spread, SPREADS)}")
     if kind == "ecdf" and choice.spread == "quantiles":
         raise Error("a distribution shows all quantiles: its spread is student or bootstrap")
-    if not 0 < choice.confidence < 1:
-        raise Error(f"confidence {choice.confidence}: expected a number between 0 and 1")
     if unknown := set(choice.log) - set(_LOGARITHMIC):
         raise Error(f"no logarithmic axis {min(unknown)!r}: expected some of {', '.join(_LOGARITHMIC)}")
     columns = _columns(table, kind, choice)
