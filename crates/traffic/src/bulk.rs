@@ -43,7 +43,12 @@ pub(crate) const ROW: Row<Profile> = Row {
         priorities::DEADLINES,
         CHANGES,
     ],
-    build: Profile { over_tcp: Some(tcp_connections), shares: true, ..Profile::of(build) },
+    build: Profile {
+        over_tcp: Some(tcp_connections),
+        shares: true,
+        uploads_one_way: true,
+        ..Profile::of(build)
+    },
 };
 
 /// The length of an endless stream: more than any run sends, and within QUIC's limit of 2^62 - 1.

@@ -23,8 +23,8 @@ mod video;
 
 pub use changes::room as changes;
 pub use profile::{
-    OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams,
-    needs_partial_resets, tcp_connections,
+    OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, keeps_time,
+    needs_datagrams, needs_partial_resets, tcp_connections, uploads_one_way,
 };
 
 use transport::Application;

@@ -32,6 +32,10 @@ pub struct Profile {
     /// Whether it can share a connection with other applications, which requires that its two ends know their protocol without
     /// a handshake.
     pub shares: bool,
+    /// Whether it sends by its own clock, and so not more over a faster network.
+    pub keeps_time: bool,
+    /// Whether its client sends what it uploads on unidirectional streams.
+    pub uploads_one_way: bool,
 }
 
 impl Profile {
@@ -47,6 +51,8 @@ impl Profile {
             datagrams: |_| false,
             partial_resets: |_| false,
             shares: false,
+            keeps_time: false,
+            uploads_one_way: false,
         }
     }
 }
@@ -104,6 +110,16 @@ pub fn needs_datagrams(name: &str, arguments: &Arguments) -> bool {
 /// transport must enable.
 pub fn needs_partial_resets(name: &str, arguments: &Arguments) -> bool {
     find(name).is_some_and(|profile| (profile.partial_resets)(arguments))
+}
+
+/// Whether an application sends by its own clock, and so not more over a faster network.
+pub fn keeps_time(name: &str) -> bool {
+    find(name).is_some_and(|profile| profile.keeps_time)
+}
+
+/// Whether the client of an application sends what it uploads on unidirectional streams.
+pub fn uploads_one_way(name: &str) -> bool {
+    find(name).is_some_and(|profile| profile.uploads_one_way)
 }
 
 /// The number of TCP connections of an application with the option `over`: one if everything goes on one stream, which

@@ -65,6 +65,8 @@ pub(crate) const ROW: Row<Profile> = Row {
         check,
         datagrams: |arguments| Over::of(arguments) == Over::Datagrams,
         shares: true,
+        keeps_time: true,
+        uploads_one_way: true,
         ..Profile::of(build)
     },
 };

@@ -29,8 +29,8 @@ pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) ->
 
 /// A warning about a way back that carries fewer acknowledgements than the data at the bottleneck's rate asks for.
 fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
-    if flow.application.name == "messages" {
-        // It sends by its own clock, and may never ask for the rate of the bottleneck.
+    if traffic::keeps_time(flow.application.name) {
+        // It may never ask for the rate of the bottleneck.
         return None;
     }
     let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };

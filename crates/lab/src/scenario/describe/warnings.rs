@@ -121,9 +121,9 @@ fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
     let product = rate.bytes_in(route.rtt).as_bytes();
     let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
     let arguments = &flow.application.arguments;
-    let stream = match (uploads, flow.application.name) {
-        (true, "bulk" | "messages") => "initial_max_stream_data_uni",
-        (true, _) => "initial_max_stream_data_bidi_remote",
+    let stream = match (uploads, traffic::uploads_one_way(flow.application.name)) {
+        (true, true) => "initial_max_stream_data_uni",
+        (true, false) => "initial_max_stream_data_bidi_remote",
         (false, _) => "initial_max_stream_data_bidi_local",
     };
     let named: &[&str] = match flow.protocol {
