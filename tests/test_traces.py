@@ -311,7 +311,7 @@ def test_a_long_trace_has_wide_bins(tmp_path: Path) -> None:
     [
         ("5\n4\n", "a.trace:2: 4 ms comes after 5 ms"),
         ("time_ms,rate_mbps\n3,1\n2,2\n", "a.trace:3: 2 ms comes after 3 ms"),
-        ("time,rate\n0,1\n", 'a.trace:1: found "time,rate"'),
+        ("time,rate\n0,1\n", 'a.trace:1: column 1, "time", has no unit'),
     ],
 )
 def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:

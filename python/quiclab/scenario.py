@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quiclab import _document, _folder, _given, _quiclab, _regular, _stored
+from quiclab._lines import plain, short
 from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
@@ -281,8 +282,9 @@ def _sets(changes: Changes) -> list[str]:
 
 
 def _no_text(what: str, error: UnicodeEncodeError) -> ScenarioError:
-    letter = error.object[error.start]
-    return ScenarioError(f"{what}: a text has half a character ({letter!a}); expected text that UTF-8 can hold")
+    return ScenarioError(short(f"{what}: {plain(error.object)}: not text in UTF-8", _LONGEST_LINE))
 
 
+_LONGEST_LINE = 280
+"""Letters of an error."""
 _CHANGES = '{"link.cell.rate": "5 Mbit/s"}, or ["link.cell.rate=5 Mbit/s"]'
