@@ -119,8 +119,9 @@ class Row:
 
 
 def measured(carrier: str, simulated_s: float, real_s: Sequence[float]) -> Row:
-    """The row of a carrier."""
-    return Row(carrier, len(real_s), simulated_s, statistics.median(real_s), interval_of_median(real_s))
+    """The row of a carrier, to whole milliseconds, so that its difference is that of the numbers in it."""
+    times = round(simulated_s, 3), round(statistics.median(real_s), 3)
+    return Row(carrier, len(real_s), *times, interval_of_median(real_s))
 
 
 def table(rows: Sequence[Row]) -> list[str]:
