@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import quiclab
 import quiclab.traces
 from conftest import SCENARIO, Command
 from quiclab import _quiclab, report, view
+from quiclab.commands import app
 from quiclab.report.whole import whole
 
 PLUGGED = """
@@ -407,3 +409,25 @@ def test_nothing_that_others_read_says_where_the_home_is(tmp_path: Path) -> None
     assert command("report", "swept", "--out", "r.html", env=env).returncode == 0
     for file in [*(home / "lab" / "swept").glob("*.*"), home / "lab" / "r.html"]:
         assert str(home).encode() not in file.read_bytes(), file
+
+
+def test_check_shows_no_names_of_a_file_that_a_scenario_names(tmp_path: Path) -> None:
+    """The first line of a file may be a secret: its columns are not told by their names."""
+    (tmp_path / "rates.csv").write_text("time_s,SECRET,rate_mbps\n0,1,5\n1,2,4\n", encoding="utf-8")
+    (tmp_path / "page.csv").write_text("size,SECRET\n5 kB,1\n", encoding="utf-8")
+    scenario = """duration = "5 s"
+[[link]]
+name = "l"
+from = "server"
+to = "client"
+rate = { type = "series", file = "rates.csv" }
+[[flow]]
+name = "f"
+client = "client"
+server = "server"
+application = { type = "page", page = { type = "list", file = "page.csv" } }
+"""
+    (tmp_path / "a.toml").write_text(scenario, encoding="utf-8")
+    for more in ([], ["--json"]):
+        told = CliRunner().invoke(app, ["check", str(tmp_path / "a.toml"), *more]).output
+        assert "skipped a column that is not needed" in told and "SECRET" not in told, told

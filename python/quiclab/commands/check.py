@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
 
 
+_FILES = ", files"
+_QUOTED = re.compile(r'"[^"]*"')
 _WARNING = ", warning"
 _LEAST = 30
 """Letters of a description that a line has, on however narrow a terminal."""
@@ -48,6 +51,8 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
         told = set(scenario.notes)
         described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
+    # What stands in a file that a scenario names is not shown: it may be any file.
+    described = [(one, _QUOTED.sub('"..."', text) if one.endswith(_FILES) else text) for one, text in described]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
         echo(f"warning: {subject}: {plain(text)}", err=True)
