@@ -296,7 +296,7 @@ def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], besi
 
 
 def _named(start: str, places: Sequence[Path]) -> list[Path]:
-    """The folders whose names begin so, at most so many; links are followed, as far as they lead anywhere."""
+    """The first folders whose names begin with `start`. Links are followed; those that lead nowhere are passed over."""
     found: dict[Path, None] = {}
     for place in places:
         with suppress(OSError):

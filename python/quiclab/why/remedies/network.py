@@ -31,25 +31,27 @@ def rate(facts: Facts) -> Iterator[Option]:
         share = facts.own_share if facts.is_starved or facts.is_elsewhere else 1.0
         # Frames of a faster one would fail even more often.
         brings = 0.1 if facts.hop.medium == "wlan" and facts.fails else (1 - 1.2 / _MORE) * share
-        next_one = _next(facts)
-        if next_one is not None and facts.rate_mbps:
+        following = _following(facts)
+        if following is not None and facts.rate_mbps:
             # The next one lets no more through than it has.
-            brings = min(brings, 1 - facts.rate_mbps / next_one.rate_mbps)
+            brings = min(brings, 1 - facts.rate_mbps / following[1])
         yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, brings)
-        if next_one is not None and facts.hop.medium is None:
-            both = {**sets, f"{next_one.shared}.rate": in_mbps(_MORE * next_one.rate_mbps)}
-            yield Option(f"a higher rate of {facts.hop.name} and of {next_one.name}{others}", both, 0.6)
+        if following is not None and facts.hop.medium is None:
+            link, next_mbps = following
+            both = {**sets, f"{link.shared}.rate": in_mbps(_MORE * next_mbps)}
+            yield Option(f"a higher rate of {facts.hop.name} and of {link.name}{others}", both, 0.6)
 
 
-def _next(facts: Facts) -> Any:
-    """The next slowest link that all data passes, where it has hardly more to give than the bottleneck."""
+def _following(facts: Facts) -> tuple[Hop, float] | None:
+    """The next slowest link that all data passes, and its rate in Mbit/s; None if it is `_MORE` times as fast."""
     situation = facts.situation
     events = situation.records.document.get("event") if situation is not None else None
     if situation is None or facts.hop is None or not facts.rate_mbps or events:
         return None
-    rates = [hop for hop in situation.data if hop.name != facts.hop.name and hop.medium is None and hop.rate_mbps]
-    slow = [hop for hop in rates if facts.rate_mbps <= (hop.rate_mbps or 0.0) < _MORE * facts.rate_mbps]
-    return min(slow, key=lambda hop: hop.rate_mbps or 0.0, default=None)
+    links = [hop for hop in situation.data if hop.name != facts.hop.name and hop.medium is None]
+    rates = [(hop, hop.rate_mbps) for hop in links if hop.rate_mbps is not None]
+    slow = [(hop, rate) for hop, rate in rates if facts.rate_mbps <= rate < _MORE * facts.rate_mbps]
+    return min(slow, key=lambda pair: pair[1], default=None)
 
 
 def rate_back(facts: Facts) -> Iterator[Option]:

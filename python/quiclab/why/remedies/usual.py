@@ -1,11 +1,14 @@
 """Options that differ from their defaults, and the defaults: whoever has set one may have made the flow slow by it."""
 
 import itertools
+import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from quiclab import _quiclab
 from quiclab.why.facts import Facts
 from quiclab.why.remedies.network import reordering
 from quiclab.why.remedies.option import Option
@@ -18,20 +21,8 @@ _OTHERS = frozenset(
     [
         *("presentation", "from", "until", "seeks", "audio_bitrate", "video_urgency", "audio_urgency"),
         *("controller", "scheduler", "retry", "versions", "rebind", "inside"),
-        *(
-            "channel",
-            "sites",
-            "interference",
-            "queue",
-            "delay",
-            "mtu",
-            "hidden",
-            "streams",
-            "width",
-            "standard",
-            "rate",
-        ),
-        *("basic_rates", "bandwidth", "handover", "block_errors", "uplink_block_errors", "frame_errors"),
+        *("channel", "sites", "interference", "queue", "delay", "mtu", "hidden", "streams", "width", "standard"),
+        *("rate", "basic_rates", "bandwidth", "handover", "block_errors", "uplink_block_errors", "frame_errors"),
     ]
 )
 """Options that are left as they are: what a scenario is about, and what other remedies change."""
@@ -66,7 +57,7 @@ def usual(facts: Facts) -> list[Option]:
 
 def known(cause: str, facts: Facts) -> list[Option]:
     """Those that are known to be behind a cause."""
-    named = [(option, option.what.split("`")[1]) for option in usual(facts) if option.what.startswith("`")]
+    named = [(option, next(iter(option.sets)).rsplit(".", 1)[1]) for option in usual(facts)]
     return [replace(option, brings=_KNOWN[cause, name]) for option, name in named if (cause, name) in _KNOWN]
 
 
@@ -116,11 +107,7 @@ def _same(one: Any, other: Any) -> bool:
 @cache
 def _defaults(topic: str, component: str) -> dict[str, tuple[Any, str | None]]:
     """By option: its default, None if it has none, and the topic of what it may be, if that has options itself."""
-    import tomllib
-
-    import quiclab
-
-    rows: list[Any] = next((one["rows"] for one in quiclab.rooms() if one["name"] == topic), [])
+    rows: list[Any] = next((one["rows"] for one in json.loads(_quiclab.rooms_json()) if one["name"] == topic), [])
     options: list[Any] = next((row["parameters"] for row in rows if row["name"] == component), [])
     return {
         option["name"]: (
