@@ -73,11 +73,11 @@ REQUIRED = $(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproj
 build: $(PACKAGE) ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
-deps: ## what some tests ask: tshark, Chromium, ip, ffmpeg, npm, openssl, zsh, fish, and Valgrind (Debian and Ubuntu, as root)
-	@missing=; for tool in tshark chromium valgrind ffmpeg npm openssl zsh fish ip; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+deps: ## what some tests ask: tshark, Chromium, ip, ping, ffmpeg, npm, openssl, zsh, fish, and Valgrind (Debian and Ubuntu, as root)
+	@missing=; for tool in tshark chromium valgrind ffmpeg npm openssl zsh fish ip ping; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	test -z "$$missing" && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		packages=$$(echo "$$missing" | sed 's/ ip$$/ iproute2/'); \
+		packages=$$(echo "$$missing" | sed 's/ ip\b/ iproute2/; s/ ping\b/ iputils-ping/'); \
 		echo "installing$$packages"; \
 		export DEBIAN_FRONTEND=noninteractive; \
 		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $$packages; } >/dev/null; \

@@ -20,7 +20,17 @@ from quiclab import load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
 
-LONG = ["--set", "duration=10000 h", "--set", "flow.download.application.size=500 MB", "--no-tables"]
+LATER = """
+import pathlib, time, quiclab
+
+class Later(quiclab.Controller):
+    def on_ack(self, ack):
+        pathlib.Path("waits").touch()
+        while not pathlib.Path("closed").exists():
+            time.sleep(0.01)
+        self.window_bytes = 20 * self.datagram_bytes
+"""
+"""A controller that waits, within a run, until the window is closed."""
 TWO = """
 name = "two"
 duration = "30 s"
@@ -116,25 +126,27 @@ def test_a_relay_ends_with_its_results(tmp_path: Path, more: list[str]) -> None:
     assert load(tmp_path / "out").summary["relay"]
 
 
+def close_within_a_run(folder: Path, more: Sequence[str], output: str | None = None) -> None:
+    """Runs a scenario, with a bar on the terminal, that ends only after its window is closed."""
+    (folder / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
+    (folder / "later.py").write_text(LATER, encoding="utf-8")
+    words = ["run", "bulk.toml", "--out", "out", "--set", "flow.download.transport.controller=later.py:Later", *more]
+    window = Window(folder, words, hears=False, output=output)
+    window.wait_for(folder, "waits")
+    time.sleep(0.3)
+    window.close()
+    (folder / "closed").touch()
+    assert window.code() == 0
+
+
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_run_that_hears_no_hangup_goes_on_to_its_results(tmp_path: Path, more: list[str]) -> None:
-    (tmp_path / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
-    window = Window(tmp_path, ["run", "bulk.toml", "--out", "out", *LONG, *more], hears=False)
-    window.wait_for(tmp_path, ".out.partial-*")
-    time.sleep(0.3)
-    assert not (tmp_path / "out").exists(), "it is under way, with a bar on the terminal"
-    window.close()
-    assert window.code() == 0
+    close_within_a_run(tmp_path, more)
     assert load(tmp_path / "out").summary["connections"]
 
 
 def test_what_goes_to_a_file_is_whole(tmp_path: Path) -> None:
-    (tmp_path / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
-    words = ["run", "bulk.toml", "--out", "out", *LONG, "--json"]
-    window = Window(tmp_path, words, hears=False, output="told")
-    window.wait_for(tmp_path, ".out.partial-*")
-    window.close()
-    assert window.code() == 0
+    close_within_a_run(tmp_path, ["--json"], output="told")
     assert json.loads((tmp_path / "told").read_text(encoding="utf-8"))["folder"] == "out"
 
 
