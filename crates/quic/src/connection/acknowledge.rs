@@ -215,9 +215,13 @@ impl Connection {
 
     /// Sends everything again, with new recovery state but continuing packet numbers (RFC 9002 section 6.3).
     pub(super) fn restart(&mut self, now: Time) {
-        // The time since the first Initial packet replaces the default initial RTT.
-        let oldest = self.spaces.get(SpaceKind::Initial).and_then(|space| space.sent.oldest());
-        let rtt: Option<Duration> = oldest.map(|packet| now.since(packet.sent_at));
+        // The time since the first Initial packet replaces the default initial RTT. After probes nothing tells which
+        // packet was answered, and the default stays, as far as the times since the first and the last allow.
+        let default = self.paths.initial_rtt();
+        let rtt = self.spaces.get(SpaceKind::Initial).and_then(|space| {
+            let oldest = now.since(space.sent.oldest()?.sent_at);
+            Some(default.clamp(now.since(space.last_eliciting_at).min(oldest), oldest))
+        });
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
             // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: "New packet numbers MUST be used for any new
             // packets", with the same bytes.

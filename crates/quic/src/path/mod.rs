@@ -247,6 +247,11 @@ impl Paths {
         self.current.paced_until = None;
     }
 
+    /// The round-trip time that is assumed before the first sample.
+    pub(crate) fn initial_rtt(&self) -> Duration {
+        self.config.initial_rtt
+    }
+
     /// Whether there are outputs.
     #[inline]
     pub(crate) fn has_outputs(&self) -> bool {

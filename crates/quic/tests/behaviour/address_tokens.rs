@@ -110,6 +110,22 @@ fn a_client_returns_with_the_token_of_a_retry() {
     assert!(pair.client().is_established() && pair.server().is_established());
 }
 
+/// RFC 9002 section 6.3: the time from the first Initial packet to the Retry stands for the RTT. With probes on the way
+/// that packet may have been lost, and nothing tells how much of that time was waiting: the default RTT stays.
+#[test]
+fn the_rtt_until_a_retry_is_that_of_one_packet() {
+    for (arrives, timeout) in [(0, 60), (1, 999), (2, 999)] {
+        // Of the client's packets only this one arrives: the first one, or one of the first two probes.
+        let link = losing(10, move |to_server, number| to_server && number != arrives);
+        let mut pair = Pair::new(null(), config(&[]), asking(), link);
+        pair.run_for(ms(5_000));
+        let retry = pair.wire.iter().position(|seen| !seen.to_server).unwrap();
+        let times: Vec<_> = pair.wire[retry..].iter().filter(|seen| seen.to_server).map(|seen| seen.at).collect();
+        // The answer to the Retry, and its first probe.
+        assert_eq!(times[1].since(times[0]), ms(timeout), "{arrives}");
+    }
+}
+
 /// The flaw of a forged Retry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Flaw {
