@@ -199,7 +199,7 @@ def test_the_page_says_what_its_rows_say_of_a_player_in_a_browser() -> None:
     rows = player.read(text)
     measures = [measure.name for measure in player.MEASURES]
     assert [(row.network, row.measure) for row in rows] == list(itertools.product(player.networks(), measures))
-    for part in player.INTRODUCTION, [player.claim(rows)], player.table(rows), player.REASON:
+    for part in player.INTRODUCTION, [player.claim(rows)], player.table(rows), player.reasons(rows):
         assert "\n".join(part) in text
     assert (DOCUMENT.parent / "images" / player.FIGURE).exists()
     session = {"bitrate_mean_mbps": 1.0, "standing_ratio": 0.05, "start_up_s": 0.5}
@@ -208,6 +208,9 @@ def test_the_page_says_what_its_rows_say_of_a_player_in_a_browser() -> None:
     assert [row.holds for row in found] == [False, True, False]
     assert "Beyond the bound: loss 10 %, bitrate (1.00, 0.75); loss 10 %, start-up (0.50, 0.76)." in player.claim(found)
     assert player.claim(player.measured("loss 10 %", [session], [session])).startswith("All 3 medians")
+    assert "cannot tell them apart" in " ".join(player.reasons(found))
+    (apart, *_) = player.measured("loss 10 %", [session], [far] * player.RUNS)
+    assert "except for loss 10 %, bitrate." in " ".join(player.reasons([apart]))
 
 
 def test_a_section_takes_the_place_of_its_former_self() -> None:
