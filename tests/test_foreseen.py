@@ -98,6 +98,40 @@ def test_credit_below_the_bdp() -> None:
     assert warned({"delay": "20 ms"}, protocol="tcp", tcp={"window_scaling": False}) == {}
 
 
+def test_a_proxy_ends_a_connection_and_has_credit_of_its_own() -> None:
+    # 10 Mbit/s over 20 ms beyond the proxy: 25 kB; over 2 ms before it: 2.5 kB.
+    upload = {"type": "bulk", "direction": "upload"}
+    low = {"receive_buffer": "10 kB", "max_receive_buffer": "10 kB"}
+
+    def through(application: object = "bulk", tcp: dict[str, Any] | None = None, **options: Any) -> dict[str, str]:
+        pep = {"name": "nat", "kind": {"type": "pep", **options}}
+        return warned(application=application, nat=pep, protocol="tcp", tcp=tcp or {})
+
+    assert through() == {}
+    assert list(through(**low)) == ["node nat, max_receive_buffer"]
+    assert list(through(server=low)) == ["node nat, max_receive_buffer"]
+    assert through(client=low) == {}
+    assert through(upload, **low) == {}
+    assert through(tcp=low) == {}
+    assert list(through(upload, tcp=low)) == ["max_receive_buffer"]
+    assert list(through(upload, server={"controller": {"type": "fixed", "window": "10 kB"}})) == ["node nat, controller"]
+    # Over QUIC it ends nothing.
+    pep = {"name": "nat", "kind": {"type": "pep", **low}}
+    assert warned(nat=pep) == {}
+
+
+def test_a_policer_is_a_bottleneck() -> None:
+    policer = {"type": "policer", "rate": "150 kbit/s", "burst": "10 kB"}
+    found = warned({"backward": {"queue": policer}})
+    assert list(found) == ["ack_ratio"] and "the policer of l backward carries 150 kbit/s" in found["ack_ratio"]
+    assert warned({"backward": {"queue": {**policer, "exceed": "mark"}}}) == {}
+    slow = {"forward": {"queue": {**policer, "rate": "2 Mbit/s"}}, "backward": {"rate": "150 kbit/s"}}
+    assert warned(slow) == {}
+    # A burst passes at the rate of the link.
+    burst = {"forward": {"queue": {**policer, "burst": "10 MB"}}}
+    assert warned(burst, {"type": "bulk", "size": "9 MB"}, stop="20 s") == {}
+
+
 def test_a_nat_that_forgets_within_a_pause(tmp_path: Path) -> None:
     assert warned(application=THINKS) == {}
     found = warned(application=THINKS, timeout="30 s")

@@ -48,6 +48,11 @@ pub(crate) struct Profile {
 /// The proxies.
 pub(crate) static PROXIES: &[Row<Profile>] = &[pep::ROW];
 
+/// The options of a proxy's endpoint on one side, `"client"` or `"server"`.
+pub(crate) fn side_config(arguments: &Arguments, side: &str) -> tcp::Config {
+    options::config(arguments, side)
+}
+
 /// The row with this name.
 pub(crate) fn row(name: &str) -> Option<&'static Row<Profile>> {
     PROXIES.iter().find(|row| row.name == name)

@@ -120,7 +120,8 @@ fn the_rtt_until_a_retry_is_that_of_one_packet() {
         let mut pair = Pair::new(null(), config(&[]), asking(), link);
         pair.run_for(ms(5_000));
         let retry = pair.wire.iter().position(|seen| !seen.to_server).unwrap();
-        let times: Vec<_> = pair.wire[retry..].iter().filter(|seen| seen.to_server).map(|seen| seen.at).collect();
+        let times: Vec<_> =
+            pair.wire[retry..].iter().filter(|seen| seen.to_server).map(|seen| seen.at).collect();
         // The answer to the Retry, and its first probe.
         assert_eq!(times[1].since(times[0]), ms(timeout), "{arrives}");
     }

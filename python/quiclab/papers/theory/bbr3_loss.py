@@ -19,6 +19,8 @@ _HEADERS = 28
 _LOSS, _RATIO = "link.bottleneck.forward.loss.probability", "transport.ack_ratio"
 _CASE = ("link.bottleneck.rate_mbps", "link.bottleneck.delay_ms", _LOSS, _RATIO, "transport.max_ack_delay_ms")
 _COLOURS = (style.BLUE, style.VERMILLION, style.GREEN)
+_LINKS = ["main", "many"]
+"""The sweeps over links, of which each case is in one."""
 _CALM, _FEW = 0.01, 4
 """Up to this loss shares vary little, and the reading runs so many seeds; above it as many as the endpoint."""
 _SHARE, _POINTS = 0.15, 0.1
@@ -26,17 +28,24 @@ _SHARE, _POINTS = 0.15, 0.1
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """A point for each link, loss rate, ratio and delay of acknowledgements: shares of the link that arrived."""
+    """A point for each link, loss rate, ratio and delay of acknowledgements: shares of the link that arrived.
+
+    Where there are many runs, they stand in the place of the fewer ones of the same case.
+    """
     points: Points = []
+    many = {case for case, _ in groups(sweeps["many"].rows, *_CASE)}
     for name, runs in sweeps.items():
-        for (rate, delay, loss, ratio, held), rows in groups(runs.rows, *_CASE):
+        for case, rows in groups(runs.rows, *_CASE):
+            if name == "main" and case in many:
+                continue
+            rate, delay, loss, ratio, held = case
             first, rtt_s = rows[0], 2e-3 * delay
             packets = 1e6 * rate / 8 / (first["transport.max_udp_payload"] + _HEADERS)
             read = partial(transfer, packets, rtt_s, loss, first["duration_s"], ratio=ratio, max_ack_delay=1e-3 * held)
             seeds = range(1, 1 + (min(_FEW, len(rows)) if loss <= _CALM else len(rows)))
             draft, draft_error = _mean([read(seed=seed) for seed in seeds])
             # What the time threshold of the loss detection does, where that takes little time to compute.
-            is_shown = name == "main" and ratio == 1 and rate <= 10 and loss == 0.03
+            is_shown = name != "delay" and ratio == 1 and rate <= 10 and loss == 0.03
             late = fmean(read(seed=seed, time_threshold=inf) for seed in seeds) if is_shown else None
             carried = [8e-6 * row["link.bottleneck.forward.delivered_bytes"] / row["duration_s"] for row in rows]
             share, share_error = _mean([mbps / rate for mbps in carried])
@@ -59,12 +68,12 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
                     "most_percent": 100 * (draft + off),
                     "off_percent": 100 * (share / draft - 1),
                     "late_percent": None if late is None else 100 * (late / draft - 1),
-                    "is_judged": name == "main" and draft > 0.1,
+                    "is_judged": name != "delay" and draft > 0.1,
                 }
             )
     for point in points:
         same = {key: point[key] for key in ("rate_mbps", "rtt_ms", "loss_percent")}
-        each = select(points, {**same, "sweep": "main", "ack_ratio": 1})
+        each = select(points, {**same, "sweep": _LINKS, "ack_ratio": 1})
         point["held_percent"] = 100 * (point["share_percent"] / each[0]["share_percent"] - 1) if each else None
     return points
 
@@ -80,7 +89,8 @@ def draw(points: Points) -> "Figure":
     """
     from matplotlib import pyplot
 
-    main, delayed = select(points, {"sweep": "main"}), select(points, {"sweep": "delay"})
+    main, delayed = select(points, {"sweep": _LINKS}), select(points, {"sweep": "delay"})
+    main.sort(key=lambda point: point["loss_percent"])
     rtts = sorted(set(column(main, "rtt_ms")))
     size = (3.0 * len(rtts) + 3.6, 4.0)
     figure, panels = pyplot.subplots(1, len(rtts) + 1, figsize=size, layout="constrained", sharey=True)

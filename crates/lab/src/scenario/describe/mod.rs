@@ -1,6 +1,8 @@
 //! Describes a scenario for people, as `quiclab check` prints it.
 
+mod credit;
 mod foreseen;
+mod parts;
 mod unqueued;
 mod warnings;
 
@@ -447,8 +449,20 @@ fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
     }
 }
 
-/// The slowest hop of a path: its rate, its name, and whether that is the most that is possible there.
-fn slowest((scenario, topology): (&Scenario, &Topology), path: &[usize]) -> Option<(Rate, String, bool)> {
+/// The bottleneck of a path: its rate, its name, and whether that is the most that is possible there. A policer that drops
+/// what exceeds its rate may be one.
+fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
+    let policers = path.iter().filter_map(|at| {
+        let HopView { label, arguments, .. } = network.0.hop(network.1.hop(*at));
+        let Some(Value::Component(queue)) = arguments.get("queue") else { return None };
+        let drops = queue.name == "policer" && queue.arguments.text("exceed") == "drop";
+        drops.then(|| (queue.arguments.rate("rate"), format!("the policer of {label}"), false))
+    });
+    slowest_hop(network, path).into_iter().chain(policers).min_by_key(|(rate, ..)| *rate)
+}
+
+/// The slowest hop of a path, as above, by what it can transmit.
+fn slowest_hop((scenario, topology): Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
     let rates = path.iter().filter_map(|at| {
         let hop = topology.hop(*at);
         let HopView { label, shared, .. } = scenario.hop(hop);

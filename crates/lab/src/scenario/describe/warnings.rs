@@ -1,14 +1,14 @@
 //! What is valid in a scenario and may not be intended.
 
-use super::{rounded, setup, slowest};
+use super::{credit, rounded, setup, slowest_hop};
 use crate::scenario::model::{Flow, IpVersion, NodeKind, Protocol, Scenario};
 use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
 use network::queue::Bound;
 use network::{Hop, Topology};
 use random::Stream;
+use units::Duration;
 use units::parameter::{Arguments, Limit, Value};
-use units::{Duration, Rate, Size};
 
 /// The end of the subject of a warning.
 const WARNING: &str = ", warning";
@@ -55,7 +55,7 @@ pub(super) fn of_flow(
         ("duration", time_words(network, flow, route)),
     ];
     let found = found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)));
-    found.chain(credit_words(flow)).chain(held_words(network, flow, route))
+    found.chain(credit::warnings(network, flow, route))
 }
 
 /// A warning about a link that delivers nothing.
@@ -65,102 +65,8 @@ fn loss_words(values: &Arguments) -> Option<String> {
     all.then(|| "every packet is lost".to_owned())
 }
 
-/// Warnings about credit of zero: what waits for it is never sent.
-fn credit_words(flow: &Flow) -> Vec<Warning> {
-    if flow.protocol == Protocol::Tcp {
-        return Vec::new();
-    }
-    let size = |name: &str| flow.transport.size(name).as_bytes();
-    // HTTP/3 has its control streams there.
-    let unidirectional = flow.alpn() == b"h3";
-    let credits = [
-        ("initial_max_data", size("initial_max_data"), "no stream data is ever sent"),
-        (
-            "initial_max_stream_data_bidi_local",
-            size("initial_max_stream_data_bidi_local"),
-            "the server never sends data on a stream that the client opens",
-        ),
-        (
-            "initial_max_stream_data_bidi_remote",
-            size("initial_max_stream_data_bidi_remote"),
-            "the client never sends data, nor a request, on a stream that it opens",
-        ),
-        (
-            "initial_max_streams_bidi",
-            flow.transport.integer("initial_max_streams_bidi"),
-            "the client never opens a bidirectional stream",
-        ),
-    ];
-    let one_way = [
-        (
-            "initial_max_stream_data_uni",
-            size("initial_max_stream_data_uni"),
-            "no data is ever sent on unidirectional streams, which this application needs",
-        ),
-        (
-            "initial_max_streams_uni",
-            flow.transport.integer("initial_max_streams_uni"),
-            "no unidirectional stream is ever opened, and this application needs them",
-        ),
-    ];
-    let one_way = one_way.into_iter().filter(|_| unidirectional);
-    let zero = credits.into_iter().chain(one_way).filter(|(_, credit, _)| *credit == 0);
-    zero.map(|(name, _, what)| (name.to_owned(), format!("transport.{name} is 0: {what}"))).collect()
-}
-
 pub(super) fn uploads(flow: &Flow) -> bool {
     flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()))
-}
-
-/// Warnings about what admits less than the bandwidth-delay product of the way of the data.
-fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
-    let uploads = uploads(flow);
-    let Some((rate, name, _)) = slowest(network, if uploads { route.there } else { route.back }) else {
-        return Vec::new();
-    };
-    let product = rate.bytes_in(route.rtt).as_bytes();
-    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
-    let arguments = &flow.application.arguments;
-    let stream = match (uploads, traffic::uploads_one_way(flow.application.name)) {
-        (true, true) => "initial_max_stream_data_uni",
-        (true, false) => "initial_max_stream_data_bidi_remote",
-        (false, _) => "initial_max_stream_data_bidi_local",
-    };
-    let named: &[&str] = match flow.protocol {
-        Protocol::Tcp => &["max_receive_buffer"],
-        Protocol::Quic => &["initial_max_data", stream, "send_queue"],
-    };
-    // Each of several streams has that credit.
-    let streams = if arguments.has("streams") { arguments.integer("streams") } else { 1 };
-    let given = named.iter().filter(|option| options.has(option));
-    let mut holds: Vec<(&str, Size)> = given
-        .map(|option| (*option, options.size(option).as_bytes(), if *option == stream { streams } else { 1 }))
-        .map(|(option, bytes, times)| (option, Size::from_bytes(bytes.saturating_mul(times))))
-        .collect();
-    if flow.protocol == Protocol::Tcp && !options.flag("window_scaling") {
-        holds.push(("window_scaling", Size::from_bytes(u64::from(u16::MAX))));
-    }
-    let controller = options.component("controller");
-    if let Some(&Value::Size(window)) = controller.arguments.get("window") {
-        holds.push(("controller", window));
-    }
-    // What is sent in all needs no more than that.
-    let all = match arguments.get("size") {
-        Some(Value::Size(size)) => size.as_bytes(),
-        _ => u64::MAX,
-    };
-    let few = holds.into_iter().filter(|(_, size)| (1..product.min(all)).contains(&size.as_bytes()));
-    let words = few.map(|(option, size)| {
-        let most = u128::from(rate.as_bits_per_sec()) * u128::from(size.as_bytes()) / u128::from(product);
-        let most = rounded(Rate::from_bits_per_sec(most as u64));
-        let (rate, product) = (rounded(rate), Size::from_bytes(product));
-        let words = format!(
-            "{size} allow at most {most} of the {rate} of {name}: less than the BDP of {product}, so data \
-             has to wait"
-        );
-        (option.to_owned(), words)
-    });
-    words.collect()
 }
 
 /// A warning about a transfer that cannot be complete by the end of the run.
@@ -168,7 +74,7 @@ fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
     let arguments = &flow.application.arguments;
     let Some(&Value::Size(size)) = arguments.get("size") else { return None };
     let uploads = uploads(flow);
-    let (rate, name, _) = slowest(network, if uploads { route.there } else { route.back })?;
+    let (rate, name, _) = slowest_hop(network, if uploads { route.there } else { route.back })?;
     let needed = rate.time_for(size) + route.rtt;
     let start = if flow.after.is_some() { Duration::ZERO } else { flow.start };
     let end = flow.stop.unwrap_or(network.0.duration).min(network.0.duration);
