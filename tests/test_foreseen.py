@@ -90,7 +90,8 @@ def test_credit_below_the_bdp() -> None:
     local = {"initial_max_stream_data_bidi_local": "10 kB"}
     assert list(warned(transport=local)) == ["initial_max_stream_data_bidi_local"]
     assert warned(application=upload, transport=local) == {}
-    assert warned(application={"type": "bulk", "streams": 5}, transport=local) == {}
+    assert warned(application={"type": "bulk", "streams": 6}, transport=local) == {}
+    assert "about" in warned(transport={"initial_max_data": "40 kB"})["initial_max_data"]
     assert warned(application={"type": "bulk", "size": "9 kB"}, transport=local) == {}
     far = {"delay": "100 ms"}
     assert list(warned(far, protocol="tcp", tcp={"window_scaling": False})) == ["window_scaling"]
@@ -114,7 +115,15 @@ def test_a_proxy_ends_a_connection_and_has_credit_of_its_own() -> None:
     assert through(upload, **low) == {}
     assert through(tcp=low) == {}
     assert list(through(upload, tcp=low)) == ["max_receive_buffer"]
-    assert list(through(upload, server={"controller": {"type": "fixed", "window": "10 kB"}})) == ["node nat, controller"]
+    assert list(through(upload, server={"controller": {"type": "fixed", "window": "10 kB"}})) == [
+        "node nat, controller"
+    ]
+    # Either end of a connection can keep its windows small; each is named once.
+    scaled, far = {"window_scaling": False}, {"delay": "100 ms"}
+    pep = {"name": "nat", "kind": {"type": "pep", **scaled}}
+    assert list(warned(far, protocol="tcp", nat=pep)) == ["node nat, window_scaling"]
+    assert list(warned(far, upload, protocol="tcp", nat=pep)) == ["node nat, window_scaling"]
+    assert list(warned(far, protocol="tcp", tcp=scaled, nat=pep)) == ["node nat, window_scaling", "window_scaling"]
     # Over QUIC it ends nothing.
     pep = {"name": "nat", "kind": {"type": "pep", **low}}
     assert warned(nat=pep) == {}

@@ -479,6 +479,8 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
             "initial_max_stream_data_bidi_local",
             "7.8 Mbit/s",
         ),
+        // Renewed once half of it is read: 40 kB in 40 ms and the 20 ms of 20 kB.
+        (&["transport.initial_max_data='40 kB'"], "initial_max_data", "about 5.333 Mbit/s of the 8 Mbit/s"),
         (&["transport.send_queue='20 kB'"], "send_queue", "at most 4 Mbit/s"),
         (&["transport.controller={ type = 'fixed', window = '20 kB' }"], "controller", "at most 4 Mbit/s"),
         (
@@ -516,7 +518,7 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
         assert!(found[0].0 == *option && found[0].1.contains(part), "{sets:?}: {found:?}");
     }
     let enough: &[&[&str]] = &[
-        &["transport.initial_max_data='40 kB'"],
+        &["transport.initial_max_data='80 kB'"],
         &["transport.initial_max_stream_data_bidi_remote='10 kB'"],
         &["transport.initial_max_streams_uni=0"],
         &["flow.get.application.size='1 MB'", "duration='1040 ms'"],

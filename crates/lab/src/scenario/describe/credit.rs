@@ -17,26 +17,56 @@ pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) ->
         Some(Value::Size(size)) => size.as_bytes(),
         _ => u64::MAX,
     };
-    let holds: Vec<(String, Size, Duration)> = match flow.protocol {
-        Protocol::Quic => {
-            quic_credit(flow).into_iter().map(|(option, size)| (option, size, route.rtt)).collect()
-        }
+    let holds = match flow.protocol {
+        Protocol::Quic => quic_credit(flow, route.rtt),
         Protocol::Tcp => tcp_credit(network, flow, route),
     };
-    found.extend(holds.into_iter().filter_map(|(option, size, rtt)| {
-        let product = rate.bytes_in(rtt).as_bytes();
-        if !(1..product.min(all)).contains(&size.as_bytes()) {
-            return None;
-        }
-        let most = u128::from(rate.as_bits_per_sec()) * u128::from(size.as_bytes()) / u128::from(product);
-        let most = rounded(Rate::from_bits_per_sec(most as u64));
-        let (rate, product) = (rounded(rate), Size::from_bytes(product));
-        let words = format!(
-            "{size} allow at most {most} of the {rate} of {name}: less than the BDP of {product}, so data has to wait"
-        );
-        Some((option, words))
-    }));
+    found.extend(
+        holds
+            .into_iter()
+            .filter(|credit| credit.size.as_bytes() < all)
+            .filter_map(|credit| Some((credit.option.clone(), credit.words(rate, &name)?))),
+    );
     found
+}
+
+/// How much may be under way, by an option.
+#[derive(Debug)]
+struct Credit {
+    option: String,
+    size: Size,
+    /// The base RTT of the part of the way that it is for.
+    rtt: Duration,
+    /// It is renewed once half of it is read.
+    by_halves: bool,
+}
+
+impl Credit {
+    /// What is the matter with it at this rate of the bottleneck, if anything is.
+    fn words(&self, rate: Rate, name: &str) -> Option<String> {
+        let (size, product) = (self.size.as_bytes(), rate.bytes_in(self.rtt).as_bytes());
+        // Of the rate of the bottleneck.
+        let part = |of: u64, whole: u64| {
+            let bits = u128::from(rate.as_bits_per_sec()) * u128::from(of) / u128::from(whole);
+            rounded(Rate::from_bits_per_sec(bits as u64))
+        };
+        let (held, whole, bdp) = (self.size, rounded(rate), Size::from_bytes(product));
+        if size == 0 || size >= if self.by_halves { 2 * product } else { product } {
+            None
+        } else if size < product {
+            let most = part(size, product);
+            Some(format!(
+                "{held} allow at most {most} of the {whole} of {name}: less than the BDP of {bdp}, so data has to wait"
+            ))
+        } else {
+            // Two halves pass in a round trip and the time that one of them takes at this rate.
+            let about = part(2 * size, 2 * product + size);
+            Some(format!(
+                "{held} let a long transfer have about {about} of the {whole} of {name}: they are renewed once half of \
+                 them is read, so less than two BDPs of {bdp} make data wait"
+            ))
+        }
+    }
 }
 
 /// Warnings about credit of zero: what waits for it is never sent.
@@ -82,8 +112,8 @@ fn zero_words(flow: &Flow) -> Vec<Warning> {
     zero.map(|(name, _, what)| (name.to_owned(), format!("transport.{name} is 0: {what}"))).collect()
 }
 
-/// What a flow over QUIC may have under way, by option.
-fn quic_credit(flow: &Flow) -> Vec<(String, Size)> {
+/// What a flow over QUIC may have under way.
+fn quic_credit(flow: &Flow, rtt: Duration) -> Vec<Credit> {
     let (options, arguments) = (&flow.transport, &flow.application.arguments);
     let stream = match (uploads(flow), traffic::uploads_one_way(flow.application.name)) {
         (true, true) => "initial_max_stream_data_uni",
@@ -92,27 +122,37 @@ fn quic_credit(flow: &Flow) -> Vec<(String, Size)> {
     };
     // Each of several streams has that credit.
     let streams = if arguments.has("streams") { arguments.integer("streams") } else { 1 };
-    let named = [("initial_max_data", 1), (stream, streams), ("send_queue", 1)];
-    let given = named.into_iter().filter(|(option, _)| options.has(option));
-    let sizes = given.map(|(option, times)| {
+    let named = [("initial_max_data", 1, true), (stream, streams, true), ("send_queue", 1, false)];
+    let given = named.into_iter().filter(|(option, ..)| options.has(option));
+    let sizes = given.map(|(option, times, by_halves)| {
         let bytes = options.size(option).as_bytes().saturating_mul(times);
-        (option.to_owned(), Size::from_bytes(bytes))
+        Credit { option: option.to_owned(), size: Size::from_bytes(bytes), rtt, by_halves }
     });
     let fixed = fixed_window(&options.component("controller"));
-    sizes.chain(fixed.map(|window| ("controller".to_owned(), window))).collect()
+    let fixed = fixed.map(|size| Credit { option: "controller".to_owned(), size, rtt, by_halves: false });
+    sizes.chain(fixed).collect()
 }
 
-/// What a flow over TCP may have under way, by option, with the base RTT of the part of its way that it is for.
-fn tcp_credit(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<(String, Size, Duration)> {
-    let mut found = Vec::new();
+/// What a flow over TCP may have under way. An option that is for several parts of the way counts on the longest.
+fn tcp_credit(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Credit> {
+    let mut found: Vec<Credit> = Vec::new();
     for part in parts(network, flow, route) {
-        let mut add = |end: &End<'_>, option: &str, size| found.push((end.option(option), size, part.rtt));
-        let receiver = part.receiver.config(flow);
+        let mut add = |end: &End<'_>, option: &str, size| {
+            let option = end.option(option);
+            match found.iter_mut().find(|known| known.option == option) {
+                Some(known) => known.rtt = known.rtt.max(part.rtt),
+                None => found.push(Credit { option, size, rtt: part.rtt, by_halves: false }),
+            }
+        };
+        let (receiver, sender) = (part.receiver.config(flow), part.sender.config(flow));
         add(&part.receiver, "max_receive_buffer", receiver.max_receive_buffer);
-        if !receiver.window_scaling {
-            add(&part.receiver, "window_scaling", Size::from_bytes(u64::from(u16::MAX)));
+        // RFC 7323 section 2.2: windows are scaled if both ends offer it.
+        for (end, config) in [(&part.receiver, &receiver), (&part.sender, &sender)] {
+            if !config.window_scaling {
+                add(end, "window_scaling", Size::from_bytes(u64::from(u16::MAX)));
+            }
         }
-        if let Some(window) = fixed_window(&part.sender.config(flow).controller) {
+        if let Some(window) = fixed_window(&sender.controller) {
             add(&part.sender, "controller", window);
         }
     }
