@@ -13,7 +13,7 @@ from quiclab.reproduce.spread import interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_LINUX_MBPS = {1.0: 36.7, 3.0: 35.1, 5.0: 32.8}
+_LINUX_MBPS = {1.0: 36.7, 3.0: 35.1, 5.0: 32.8, 10.0: 30.1}
 """By the loss in percent: `bbr` of Linux 6.18 between two gates of `quiclab emulate`, 40 Mbit/s and 100 ms (2026)."""
 _HEADERS = {"quic": 28 + 9 + 1 + 16 + 4, "tcp": 20 + 20 + 12}
 """Bytes of a packet of 1280 or 1500 bytes that are no data: headers, in QUIC also the tag and that of the frame."""
