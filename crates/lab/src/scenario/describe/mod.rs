@@ -373,6 +373,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
         warnings::of_flow((scenario, topology), flow, &route)
+            .chain(credit::warnings((scenario, topology), flow, &route))
             .chain(foreseen)
             .map(|(option, words)| (warnings::subject(&subject, &option), words)),
     );
@@ -455,8 +456,13 @@ fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)
     let policers = path.iter().filter_map(|at| {
         let HopView { label, arguments, .. } = network.0.hop(network.1.hop(*at));
         let Some(Value::Component(queue)) = arguments.get("queue") else { return None };
-        let drops = queue.name == "policer" && queue.arguments.text("exceed") == "drop";
-        drops.then(|| (queue.arguments.rate("rate"), format!("the policer of {label}"), false))
+        // Only a policer has both.
+        let (Some(Value::Rate(rate)), Some(Value::Text(exceed))) =
+            (queue.arguments.get("rate"), queue.arguments.get("exceed"))
+        else {
+            return None;
+        };
+        (exceed == "drop").then(|| (*rate, format!("the policer of {label}"), false))
     });
     slowest_hop(network, path).into_iter().chain(policers).min_by_key(|(rate, ..)| *rate)
 }

@@ -1,6 +1,6 @@
 //! What is valid in a scenario and may not be intended.
 
-use super::{credit, rounded, setup, slowest_hop};
+use super::{rounded, setup, slowest_hop};
 use crate::scenario::model::{Flow, IpVersion, NodeKind, Protocol, Scenario};
 use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
@@ -54,8 +54,7 @@ pub(super) fn of_flow(
         ("resume", resume_words(network.0, flow)),
         ("duration", time_words(network, flow, route)),
     ];
-    let found = found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)));
-    found.chain(credit::warnings(network, flow, route))
+    found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)))
 }
 
 /// A warning about a link that delivers nothing.
