@@ -102,7 +102,7 @@ def test_credit_below_the_bdp() -> None:
 def test_a_proxy_ends_a_connection_and_has_credit_of_its_own() -> None:
     # 10 Mbit/s over 20 ms beyond the proxy: 25 kB; over 2 ms before it: 2.5 kB.
     upload = {"type": "bulk", "direction": "upload"}
-    low = {"receive_buffer": "10 kB", "max_receive_buffer": "10 kB"}
+    low: dict[str, Any] = {"receive_buffer": "10 kB", "max_receive_buffer": "10 kB"}
 
     def through(application: object = "bulk", tcp: dict[str, Any] | None = None, **options: Any) -> dict[str, str]:
         pep = {"name": "nat", "kind": {"type": "pep", **options}}
