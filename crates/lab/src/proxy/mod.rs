@@ -4,7 +4,7 @@ mod options;
 mod pep;
 mod splice;
 
-pub(crate) use options::sides;
+pub(crate) use options::{side_config, sides};
 
 use crate::capture::Tap;
 use network::BuildError;
@@ -47,11 +47,6 @@ pub(crate) struct Profile {
 
 /// The proxies.
 pub(crate) static PROXIES: &[Row<Profile>] = &[pep::ROW];
-
-/// The options of a proxy's endpoint on one side, `"client"` or `"server"`.
-pub(crate) fn side_config(arguments: &Arguments, side: &str) -> tcp::Config {
-    options::config(arguments, side)
-}
 
 /// The row with this name.
 pub(crate) fn row(name: &str) -> Option<&'static Row<Profile>> {

@@ -113,7 +113,7 @@ const fn equal(one: &str, other: &str) -> bool {
 }
 
 /// The options of the endpoint on a side: `"client"` or `"server"`.
-pub(super) fn config(arguments: &Arguments, side: &str) -> tcp::Config {
+pub(crate) fn side_config(arguments: &Arguments, side: &str) -> tcp::Config {
     let own = match arguments.get(side) {
         Some(Value::Component(own)) => own.arguments.clone(),
         _ => Arguments::default(),
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn both_sides_have_the_options_of_an_endpoint_with_defaults_for_a_satellite() {
-        let config = config(&arguments(&[]), "client");
+        let config = side_config(&arguments(&[]), "client");
         let buffer = Size::from_bytes(4_194_240);
         assert_eq!((config.controller.name, config.initial_window, config.tls), ("cubic", 300, false));
         assert_eq!([config.receive_buffer, config.max_receive_buffer, config.send_buffer], [buffer; 3]);
@@ -186,8 +186,8 @@ mod tests {
             (name, Value::Component(units::parameter::Component { room: SIDES, name: "side", arguments }))
         };
         let given = arguments(&[side("client", 4), ("initial_window", Value::Integer(50))]);
-        assert_eq!(config(&given, "client").initial_window, 4);
-        assert_eq!(config(&given, "server").initial_window, 50);
+        assert_eq!(side_config(&given, "client").initial_window, 4);
+        assert_eq!(side_config(&given, "server").initial_window, 50);
     }
 
     #[test]

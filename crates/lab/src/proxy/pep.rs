@@ -5,7 +5,7 @@
 //! without it. It answers the client's SYN at once and opens its own connection in parallel. Everything else passes:
 //! other protocols, and TCP connections whose SYN it has not seen.
 
-use super::options::{Configs, PARAMETERS, config};
+use super::options::{Configs, PARAMETERS, side_config};
 use super::splice::{Half, Side, Splice};
 use super::{MIN_MSS, Profile, ProxyOptions};
 use crate::capture::Tap;
@@ -34,7 +34,7 @@ pub(super) const ROW: Row<Profile> = Row {
 const HEADERS: [u64; 2] = [40, 60];
 
 fn controllers(arguments: &Arguments) -> Vec<Component> {
-    Side::BOTH.iter().map(|side| config(arguments, side.name()).controller).collect()
+    Side::BOTH.iter().map(|side| side_config(arguments, side.name()).controller).collect()
 }
 
 /// A connection by the addresses of its client and its server.
@@ -96,7 +96,7 @@ impl Pep {
             taps: [tap(Side::Client)?, tap(Side::Server)?],
             mtus: mtus.to_vec(),
             routes: BTreeMap::new(),
-            configs: Side::BOTH.map(|side| Configs::new(config(middlebox.arguments, side.name()))),
+            configs: Side::BOTH.map(|side| Configs::new(side_config(middlebox.arguments, side.name()))),
             most: middlebox.arguments.integer("connections") as usize,
             slots: Vec::new(),
             free: Vec::new(),

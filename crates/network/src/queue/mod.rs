@@ -17,6 +17,7 @@ mod ticks;
 pub use drop_tail::DropTail;
 pub use error::QueueError;
 pub use limit::{Bound, Full};
+pub use policer::policed_rate;
 
 use crate::count::Count;
 use crate::packet::Packet;

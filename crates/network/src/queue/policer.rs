@@ -5,7 +5,7 @@ use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
 use crate::bucket::Bucket;
 use crate::count::Count;
 use crate::packet::Packet;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Row};
 use units::{Rate, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -39,6 +39,12 @@ pub(crate) const ROW: Row<super::Build> = Row {
     ],
     build: |arguments, setup, _| Ok(Waiting::Other(Box::new(Policer::new(arguments, setup)?))),
 };
+
+/// The rate that passes in the long run, in bits per second, if this queue is a policer that drops what exceeds it.
+pub fn policed_rate(queue: &Component) -> Option<Rate> {
+    let drops = queue.name == ROW.name && queue.arguments.text("exceed") == "drop";
+    drops.then(|| queue.arguments.rate("rate"))
+}
 
 struct Policer {
     bucket: Bucket,

@@ -219,8 +219,9 @@ impl Connection {
         // packet was answered, and the default stays, as far as the times since the first and the last allow.
         let default = self.paths.initial_rtt();
         let rtt = self.spaces.get(SpaceKind::Initial).and_then(|space| {
-            let oldest = now.since(space.sent.oldest()?.sent_at);
-            Some(default.clamp(now.since(space.last_eliciting_at).min(oldest), oldest))
+            let (first, last) = (now.since(space.sent.oldest()?.sent_at), now.since(space.last_eliciting_at));
+            debug_assert!(last <= first, "each packet before an answer asks for one");
+            Some(default.max(last).min(first))
         });
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
             // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: "New packet numbers MUST be used for any new

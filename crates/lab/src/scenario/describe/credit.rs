@@ -11,10 +11,12 @@ use units::{Duration, Rate, Size};
 pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
     let mut found = zero_words(flow);
     let data = if uploads(flow) { route.there } else { route.back };
+    // Where no hop has a rate there is no BDP either.
     let Some((rate, name, _)) = slowest(network, data) else { return found };
     // What is sent in all needs no more than that.
     let all = match flow.application.arguments.get("size") {
         Some(Value::Size(size)) => size.as_bytes(),
+        // A transfer without end.
         _ => u64::MAX,
     };
     let holds = match flow.protocol {
@@ -51,7 +53,9 @@ impl Credit {
             rounded(Rate::from_bits_per_sec(bits as u64))
         };
         let (held, whole, bdp) = (self.size, rounded(rate), Size::from_bytes(product));
-        if size == 0 || size >= if self.by_halves { 2 * product } else { product } {
+        let enough = if self.by_halves { product.saturating_mul(2) } else { product };
+        // Credit of zero has a warning of its own.
+        if size == 0 || size >= enough {
             None
         } else if size < product {
             let most = part(size, product);
@@ -60,7 +64,7 @@ impl Credit {
             ))
         } else {
             // Two halves pass in a round trip and the time that one of them takes at this rate.
-            let about = part(2 * size, 2 * product + size);
+            let about = part(size, product.saturating_add(size / 2));
             Some(format!(
                 "{held} let a long transfer have about {about} of the {whole} of {name}: they are renewed once half of \
                  them is read, so less than two BDPs of {bdp} make data wait"
@@ -159,7 +163,7 @@ fn tcp_credit(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Cred
     found
 }
 
-/// The window of a controller that has always the same.
+/// The window of a controller that always has the same one; None if it has no option for it.
 fn fixed_window(controller: &Component) -> Option<Size> {
     match controller.arguments.get("window") {
         Some(Value::Size(window)) => Some(*window),

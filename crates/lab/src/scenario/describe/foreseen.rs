@@ -1,7 +1,7 @@
 //! Warnings about what will hold a flow back beside its own credit: the way of its acknowledgements, nodes that are too
 //! slow, the queue of its bottleneck, and NATs that forget it in its pauses.
 
-use super::parts::parts;
+use super::parts::{Part, parts};
 use super::unqueued::WireSizes;
 use super::warnings::{Route, Warning, uploads};
 use super::{Surveyed, mean_rate, rounded, setup, slowest};
@@ -119,9 +119,9 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
     let bytes = bound.bytes.min(bound.packets.saturating_mul(packet));
     // The loop that fills the queue ends at the proxies before and after it.
     let loops = parts(network, flow, route);
-    let rtt =
-        loops.iter().find(|part| part.data.iter().any(|at| network.0.hop(network.1.hop(*at)).label == name));
-    let rtt = rtt.map_or(route.rtt, |part| part.rtt);
+    let bottleneck =
+        |part: &&Part<'_>| part.data.iter().any(|at| network.0.hop(network.1.hop(*at)).label == name);
+    let rtt = loops.iter().find(bottleneck).expect("each hop of the data is in a part of its way").rtt;
     // Less than two packets cannot be in flight.
     let product = rate.bytes_in(rtt).as_bytes().max(2 * packet);
     let (holds, at) = (Size::from_bytes(bytes), rounded(rate));

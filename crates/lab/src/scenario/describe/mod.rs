@@ -455,14 +455,9 @@ fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
 fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
     let policers = path.iter().filter_map(|at| {
         let HopView { label, arguments, .. } = network.0.hop(network.1.hop(*at));
+        // Some media do not have queues of this kind.
         let Some(Value::Component(queue)) = arguments.get("queue") else { return None };
-        // Only a policer has both.
-        let (Some(Value::Rate(rate)), Some(Value::Text(exceed))) =
-            (queue.arguments.get("rate"), queue.arguments.get("exceed"))
-        else {
-            return None;
-        };
-        (exceed == "drop").then(|| (*rate, format!("the policer of {label}"), false))
+        Some((network::queue::policed_rate(queue)?, format!("the policer of {label}"), false))
     });
     slowest_hop(network, path).into_iter().chain(policers).min_by_key(|(rate, ..)| *rate)
 }
