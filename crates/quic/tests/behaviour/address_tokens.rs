@@ -111,19 +111,29 @@ fn a_client_returns_with_the_token_of_a_retry() {
 }
 
 /// RFC 9002 section 6.3: the time from the first Initial packet to the Retry stands for the RTT. With probes on the way
-/// that packet may have been lost, and nothing tells how much of that time was waiting: the default RTT stays.
+/// that packet may have been lost, and nothing tells how much of that time was waiting: the default RTT stays, as far as
+/// the packets sent allow.
 #[test]
 fn the_rtt_until_a_retry_is_that_of_one_packet() {
-    for (arrives, timeout) in [(0, 60), (1, 999), (2, 999)] {
-        // Of the client's packets only this one arrives: the first one, or one of the first two probes.
-        let link = losing(10, move |to_server, number| to_server && number != arrives);
-        let mut pair = Pair::new(null(), config(&[]), asking(), link);
-        pair.run_for(ms(5_000));
-        let retry = pair.wire.iter().position(|seen| !seen.to_server).unwrap();
-        let times: Vec<_> =
-            pair.wire[retry..].iter().filter(|seen| seen.to_server).map(|seen| seen.at).collect();
-        // The answer to the Retry, and its first probe.
-        assert_eq!(times[1].since(times[0]), ms(timeout), "{arrives}");
+    for (one_way, default, arrives) in [10, 60, 250].into_iter().flat_map(|one_way| {
+        [50, 333, 1000]
+            .into_iter()
+            .flat_map(move |default| (0..4).map(move |arrives| (one_way, default, arrives)))
+    }) {
+        // Of the client's packets only this one arrives: the first one, or one of the first probes.
+        let link = losing(one_way, move |to_server, number| to_server && number != arrives);
+        let client = config(&[("initial_rtt", Value::Duration(ms(default)))]);
+        let mut pair = Pair::new(null(), client, asking(), link);
+        pair.run_for(ms(20_000));
+        let sent: Vec<_> = pair.wire.iter().filter(|seen| seen.to_server).collect();
+        let is_answer = |bytes: &[u8]| !Header::parse(bytes, 8).unwrap().token(bytes).is_empty();
+        let answer = sent.iter().position(|seen| is_answer(&seen.bytes)).unwrap();
+        let since = |number: usize| sent[answer].at.since(sent[number].at);
+        let rtt = ms(default).max(since(answer - 1)).min(since(0));
+        // The first probe after it: an RTT, and four times its variation, which is half of it (section 5.3).
+        let timeout = sent[answer + 1].at.since(sent[answer].at);
+        assert_eq!(timeout, rtt * 3, "{one_way} ms, {default} ms, {arrives}");
+        assert!(rtt >= ms(2 * one_way).min(ms(default)), "{one_way} ms, {default} ms, {arrives}");
     }
 }
 
