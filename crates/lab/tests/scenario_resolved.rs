@@ -14,7 +14,7 @@ use units::parameter::{Default, Kind, Parameter, Room};
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolved");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("resolved-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
     })
@@ -156,6 +156,12 @@ impl Author {
         if row.name == "dvb-rcs2" {
             let (maximum, request) = (self.value(&Kind::Rate), ["vbdc", "rbdc"][self.below(2) as usize]);
             return format!("{{ type = \"dvb-rcs2\", maximum = {maximum}, request = \"{request}\" }}");
+        }
+        // So do those of on-off traffic.
+        if row.name == "on-off" {
+            let (size, on) = (16 + self.below(1000), 1 + self.below(1_000_000));
+            let gap = 1 + self.below(1000 * on);
+            return format!("{{ type = \"on-off\", size = {size}, gap = \"{gap} us\", on = \"{on} us\" }}");
         }
         // So do those of a video.
         if row.name == "video" {
