@@ -4,6 +4,9 @@
 //! All quantities are integers: nanoseconds, bits per second, bytes. A value that is printed and read again is
 //! unchanged, so a resolved scenario reproduces its run.
 
+// What is derived names this crate, also within it.
+extern crate self as units;
+
 pub mod cache;
 pub mod fault;
 pub mod file;

@@ -4,8 +4,10 @@
 //! from them, and components are built from the values that they accept. So no component can have an option that is
 //! undocumented, unchecked, or without a visible default.
 
+mod typed;
 mod written;
 
+pub use typed::{Accepted, Choice, Options, count, join, with_defaults};
 pub use written::Unfilled;
 
 use crate::{Duration, Rate, Size};
