@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprRange, Field, Fields, GenericArgument, Lit, LitStr,
-    Meta, PathArguments, RangeLimits, Type,
+    Attribute, Data, DeriveInput, Error, Expr, ExprRange, Field, Fields, GenericArgument, Lit, LitStr, Meta,
+    PathArguments, RangeLimits, Type,
 };
 
 const RANGE: &str = "a range has two ends: 1..=10";
@@ -122,7 +122,8 @@ impl Stated {
         }
         if let Some(inner) = argument(of, "Vec") {
             if let Type::Tuple(pair) = inner {
-                let (Some(first), Some(second), 2) = (pair.elems.first(), pair.elems.last(), pair.elems.len())
+                let (Some(first), Some(second), 2) =
+                    (pair.elems.first(), pair.elems.last(), pair.elems.len())
                 else {
                     return Err(Error::new_spanned(pair, "a list has values or pairs"));
                 };
@@ -219,7 +220,9 @@ fn literal(value: &Expr) -> Result<String, Error> {
     let problem = "a default is a TOML literal: a text, a number, true, false, or a list of these";
     match value {
         Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(_) | Lit::Bool(_) | Lit::Int(_) | Lit::Float(_) => Ok(literal.to_token_stream().to_string()),
+            Lit::Str(_) | Lit::Bool(_) | Lit::Int(_) | Lit::Float(_) => {
+                Ok(literal.to_token_stream().to_string())
+            }
             _ => Err(Error::new_spanned(value, problem)),
         },
         Expr::Array(array) => {
@@ -262,11 +265,23 @@ mod tests {
             ("enum A { B }", "options are the fields of a struct"),
             ("struct A(u64);", "options have names"),
             ("struct A { b: u64 }", "an option has a doc comment: the sentence about it"),
-            ("struct A { /** b */ #[option(defualt = 1)] b: u64 }", "expected default, within, probability, room, example or name"),
-            ("struct A { /** b */ #[option(default = 1)] b: Option<u64> }", "an option with a default is never absent"),
-            ("struct A { /** b */ #[option(default = x)] b: u64 }", "a default is a TOML literal: a text, a number, true, false, or a list of these"),
+            (
+                "struct A { /** b */ #[option(defualt = 1)] b: u64 }",
+                "expected default, within, probability, room, example or name",
+            ),
+            (
+                "struct A { /** b */ #[option(default = 1)] b: Option<u64> }",
+                "an option with a default is never absent",
+            ),
+            (
+                "struct A { /** b */ #[option(default = x)] b: u64 }",
+                "a default is a TOML literal: a text, a number, true, false, or a list of these",
+            ),
             ("struct A { /** b */ #[option(within = 1..)] b: u64 }", "a range has two ends: 1..=10"),
-            ("struct A { /** b */ #[option(within = 1..=2, probability)] b: f64 }", "one of within, probability, room and example"),
+            (
+                "struct A { /** b */ #[option(within = 1..=2, probability)] b: f64 }",
+                "one of within, probability, room and example",
+            ),
             ("struct A { /** b */ b: Vec<(u64, u64, u64)> }", "a list has values or pairs"),
         ] {
             assert_eq!(problem(text), expected, "{text}");

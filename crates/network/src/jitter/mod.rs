@@ -7,8 +7,38 @@ pub(crate) use changes::TABLE;
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Options, Room, Row};
 use units::{Duration, Time};
+
+/// The options of uniform jitter.
+#[derive(Debug, Clone, Options)]
+struct UniformOptions {
+    /// maximum shift
+    maximum: Duration,
+    /// whether a packet may also be early by as much, but never before its last bit was sent
+    #[option(default = false)]
+    both_sides: bool,
+}
+
+/// The options of normal jitter.
+#[derive(Debug, Clone, Options)]
+struct NormalOptions {
+    /// mean shift on top of the propagation delay
+    #[option(default = "0 s")]
+    mean: Duration,
+    /// standard deviation of the shift
+    deviation: Duration,
+}
+
+/// The options of spikes of the delay.
+#[derive(Debug, Clone, Options)]
+struct SpikesOptions {
+    /// probability that a packet is late
+    #[option(probability)]
+    probability: f64,
+    /// by how much it is late
+    lateness: Duration,
+}
 
 /// Determines a shift of the delay for each packet, in the order of transmission.
 pub trait Jitter {
@@ -27,44 +57,18 @@ pub static JITTERS: &[Row<Build>] = &[
     Row {
         name: "uniform",
         about: "uniform between zero and a maximum, or on both sides of the propagation delay",
-        parameters: &[
-            Parameter {
-                name: "maximum",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "maximum shift",
-            },
-            Parameter {
-                name: "both_sides",
-                kind: Kind::Flag,
-                default: Default::Is("false"),
-                about: "whether a packet may also be early by as much, but never before its last bit was sent",
-            },
-        ],
+        parameters: UniformOptions::PARAMETERS,
         build: |arguments, stream| {
-            let maximum = nanos(arguments.duration("maximum"));
-            Ok(Some(Box::new(Uniform { maximum, both_sides: arguments.flag("both_sides"), stream })))
+            let UniformOptions { maximum, both_sides } = UniformOptions::of(arguments);
+            Ok(Some(Box::new(Uniform { maximum: nanos(maximum), both_sides, stream })))
         },
     },
     Row {
         name: "normal",
         about: "normal around a mean; no packet arrives before its last bit was sent",
-        parameters: &[
-            Parameter {
-                name: "mean",
-                kind: Kind::Duration,
-                default: Default::Is("\"0 s\""),
-                about: "mean shift on top of the propagation delay",
-            },
-            Parameter {
-                name: "deviation",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "standard deviation of the shift",
-            },
-        ],
+        parameters: NormalOptions::PARAMETERS,
         build: |arguments, stream| {
-            let (mean, deviation) = (arguments.duration("mean"), arguments.duration("deviation"));
+            let NormalOptions { mean, deviation } = NormalOptions::of(arguments);
             // A duration is finite and not negative, so the distribution exists.
             let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok();
             Ok(law.map(|law| -> Box<dyn Jitter> { Box::new(Normal { law, stream }) }))
@@ -73,23 +77,10 @@ pub static JITTERS: &[Row<Build>] = &[
     Row {
         name: "spikes",
         about: "single packets are late by a fixed time; with `reorder` others overtake them",
-        parameters: &[
-            Parameter {
-                name: "probability",
-                kind: Kind::Probability,
-                default: Default::Required,
-                about: "probability that a packet is late",
-            },
-            Parameter {
-                name: "lateness",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "by how much it is late",
-            },
-        ],
+        parameters: SpikesOptions::PARAMETERS,
         build: |arguments, stream| {
-            let lateness = nanos(arguments.duration("lateness"));
-            Ok(Some(Box::new(Spikes { probability: arguments.number("probability"), lateness, stream })))
+            let SpikesOptions { probability, lateness } = SpikesOptions::of(arguments);
+            Ok(Some(Box::new(Spikes { probability, lateness: nanos(lateness), stream })))
         },
     },
     changes::LIST,

@@ -6,41 +6,41 @@ use crate::error::BuildError;
 use crate::packet::Packet;
 use crate::rate::{Column, TableKind};
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::parameter::{File, Options, Row};
 use units::{Duration, Time};
+
+/// The options of a list of losses.
+#[derive(Debug, Clone, Options)]
+struct ChangesOptions {
+    /// [time, probability] pairs by rising time, the first at "0 s"
+    #[option(probability)]
+    steps: Vec<(Duration, f64)>,
+    /// time after which the list starts again; without it the last probability stays
+    repeat: Option<Duration>,
+}
+
+/// The options of a file of losses.
+#[derive(Debug, Clone, Options)]
+struct TraceOptions {
+    /// each line has a time in ms, counted from the first, and a probability from 0 to 1; or CSV with the header
+    /// time_ms,loss (or another unit of time)
+    #[option(example = "0 0.5\n5 1\n9.5 0\n")]
+    file: File,
+    /// time after which the list starts again; without it the last probability stays
+    repeat: Option<Duration>,
+}
 
 /// Times and probabilities; without names the times are in milliseconds.
 pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Loss], unnamed: ["time_ms", "loss"] };
 
-const REPEAT: Parameter = Parameter {
-    name: "repeat",
-    kind: Kind::Duration,
-    default: Default::Absent,
-    about: "time after which the list starts again; without it the last probability stays",
-};
-
 pub(crate) const LIST: Row<super::Build> = Row {
     name: "changes",
     about: "each packet is lost with a probability that changes at given times",
-    parameters: &[
-        Parameter {
-            name: "steps",
-            kind: Kind::Pairs(&Kind::Duration, &Kind::Probability),
-            default: Default::Required,
-            about: "[time, probability] pairs by rising time, the first at \"0 s\"",
-        },
-        REPEAT,
-    ],
+    parameters: ChangesOptions::PARAMETERS,
     build: |arguments, stream| {
-        let steps = arguments.list("steps");
-        let steps = steps.iter().filter_map(|pair| match pair {
-            Value::List(pair) => match pair.as_slice() {
-                [Value::Duration(at), Value::Number(probability)] => Some((Time::ZERO + *at, *probability)),
-                _ => None,
-            },
-            _ => None,
-        });
-        let course = Course::new(steps.collect(), repeat(arguments));
+        let options = ChangesOptions::of(arguments);
+        let steps = options.steps.into_iter().map(|(at, probability)| (Time::ZERO + at, probability));
+        let course = Course::new(steps.collect(), options.repeat);
         let course = course.map_err(|error| BuildError::Course { path: None, error })?;
         Ok(Some(Box::new(Changes { course, stream })))
     },
@@ -49,27 +49,14 @@ pub(crate) const LIST: Row<super::Build> = Row {
 pub(crate) const FILE: Row<super::Build> = Row {
     name: "trace",
     about: "each packet is lost with a probability that a file gives over time",
-    parameters: &[
-        Parameter {
-            name: "file",
-            kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
-            default: Default::Required,
-            about: "each line has a time in ms, counted from the first, and a probability from 0 to 1; or CSV with the header \
-                    time_ms,loss (or another unit of time)",
-        },
-        REPEAT,
-    ],
+    parameters: TraceOptions::PARAMETERS,
     build: |arguments, stream| {
-        let file = arguments.file("file");
-        let course = Course::parse(&file.text, TABLE, repeat(arguments), |loss| loss);
-        let course = course.map_err(|error| BuildError::Course { path: Some(file.path.clone()), error })?;
+        let TraceOptions { file, repeat } = TraceOptions::of(arguments);
+        let course = Course::parse(&file.text, TABLE, repeat, |loss| loss);
+        let course = course.map_err(|error| BuildError::Course { path: Some(file.path), error })?;
         Ok(Some(Box::new(Changes { course, stream })))
     },
 };
-
-fn repeat(arguments: &Arguments) -> Option<Duration> {
-    arguments.has(REPEAT.name).then(|| arguments.duration(REPEAT.name))
-}
 
 struct Changes {
     course: Course<f64>,

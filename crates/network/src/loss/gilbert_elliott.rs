@@ -4,42 +4,35 @@ use super::Loss;
 use crate::packet::Packet;
 use random::Stream;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
+
+/// The options of the model of Gilbert and Elliott.
+#[derive(Debug, Clone, Options)]
+struct GilbertElliottOptions {
+    /// probability, at each packet, to go from good to bad (p)
+    #[option(probability)]
+    to_bad: f64,
+    /// probability, at each packet, to go from bad to good (r); bursts last 1/r packets
+    #[option(probability)]
+    to_good: f64,
+    /// probability of loss in the good state (1 - k)
+    #[option(default = 0.0, probability)]
+    loss_in_good: f64,
+    /// probability of loss in the bad state (1 - h)
+    #[option(default = 1.0, probability)]
+    loss_in_bad: f64,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "gilbert-elliott",
     about: "losses in bursts: a good and a bad state, each with its own probability of loss",
-    parameters: &[
-        Parameter {
-            name: "to_bad",
-            kind: Kind::Probability,
-            default: Default::Required,
-            about: "probability, at each packet, to go from good to bad (p)",
-        },
-        Parameter {
-            name: "to_good",
-            kind: Kind::Probability,
-            default: Default::Required,
-            about: "probability, at each packet, to go from bad to good (r); bursts last 1/r packets",
-        },
-        Parameter {
-            name: "loss_in_good",
-            kind: Kind::Probability,
-            default: Default::Is("0.0"),
-            about: "probability of loss in the good state (1 - k)",
-        },
-        Parameter {
-            name: "loss_in_bad",
-            kind: Kind::Probability,
-            default: Default::Is("1.0"),
-            about: "probability of loss in the bad state (1 - h)",
-        },
-    ],
+    parameters: GilbertElliottOptions::PARAMETERS,
     build: |arguments, stream| {
+        let options = GilbertElliottOptions::of(arguments);
         Ok(Some(Box::new(GilbertElliott {
-            to_bad: arguments.number("to_bad"),
-            to_good: arguments.number("to_good"),
-            loss: [arguments.number("loss_in_good"), arguments.number("loss_in_bad")],
+            to_bad: options.to_bad,
+            to_good: options.to_good,
+            loss: [options.loss_in_good, options.loss_in_bad],
             bad: false,
             stream,
         })))

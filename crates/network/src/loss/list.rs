@@ -3,29 +3,26 @@
 use super::Loss;
 use crate::packet::Packet;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Row, Value};
+use units::parameter::{Options, Row};
+
+/// The options of listed losses.
+#[derive(Debug, Clone, Options)]
+struct ListOptions {
+    /// numbers of the packets that are lost, counted from 1
+    #[option(within = 1..=u64::MAX)]
+    packets: Vec<u64>,
+    /// count only packets that carry application data
+    #[option(default = false)]
+    data_only: bool,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "list",
     about: "packets are lost by their number on this link",
-    parameters: &[
-        Parameter {
-            name: "packets",
-            kind: Kind::List(&Kind::Integer(1, u64::MAX)),
-            default: Default::Required,
-            about: "numbers of the packets that are lost, counted from 1",
-        },
-        Parameter {
-            name: "data_only",
-            kind: Kind::Flag,
-            default: Default::Is("false"),
-            about: "count only packets that carry application data",
-        },
-    ],
+    parameters: ListOptions::PARAMETERS,
     build: |arguments, _| {
-        let number = |value: &Value| if let Value::Integer(number) = value { Some(*number) } else { None };
-        let numbers = arguments.list("packets").iter().filter_map(number).collect();
-        Ok(Some(Box::new(List::new(numbers, arguments.flag("data_only")))))
+        let ListOptions { packets, data_only } = ListOptions::of(arguments);
+        Ok(Some(Box::new(List::new(packets, data_only))))
     },
 };
 

@@ -3,36 +3,32 @@
 use super::Loss;
 use crate::packet::Packet;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
+
+/// The options of periodic losses.
+#[derive(Debug, Clone, Options)]
+struct PeriodicOptions {
+    /// n: the n-th, 2n-th, ... packet is lost, counted from 1
+    #[option(within = 1..=u64::MAX)]
+    every: u64,
+    /// packets that pass before the count begins
+    #[option(default = 0, within = 0..=u64::MAX)]
+    offset: u64,
+    /// count and lose only packets that carry application data
+    #[option(default = false)]
+    data_only: bool,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "periodic",
     about: "exactly every n-th packet is lost",
-    parameters: &[
-        Parameter {
-            name: "every",
-            kind: Kind::Integer(1, u64::MAX),
-            default: Default::Required,
-            about: "n: the n-th, 2n-th, ... packet is lost, counted from 1",
-        },
-        Parameter {
-            name: "offset",
-            kind: Kind::Integer(0, u64::MAX),
-            default: Default::Is("0"),
-            about: "packets that pass before the count begins",
-        },
-        Parameter {
-            name: "data_only",
-            kind: Kind::Flag,
-            default: Default::Is("false"),
-            about: "count and lose only packets that carry application data",
-        },
-    ],
+    parameters: PeriodicOptions::PARAMETERS,
     build: |arguments, _| {
+        let options = PeriodicOptions::of(arguments);
         Ok(Some(Box::new(Periodic {
-            every: arguments.integer("every"),
-            to_skip: arguments.integer("offset"),
-            data_only: arguments.flag("data_only"),
+            every: options.every,
+            to_skip: options.offset,
+            data_only: options.data_only,
             count: 0,
         })))
     },

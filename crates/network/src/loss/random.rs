@@ -4,19 +4,22 @@ use super::Loss;
 use crate::packet::Packet;
 use random::Stream;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
+
+/// The options of random losses.
+#[derive(Debug, Clone, Options)]
+struct RandomOptions {
+    /// probability of loss of each packet
+    #[option(probability)]
+    probability: f64,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "random",
     about: "each packet is lost with one probability, independently of all others",
-    parameters: &[Parameter {
-        name: "probability",
-        kind: Kind::Probability,
-        default: Default::Required,
-        about: "probability of loss of each packet",
-    }],
+    parameters: RandomOptions::PARAMETERS,
     build: |arguments, stream| {
-        let probability = arguments.number("probability");
+        let RandomOptions { probability } = RandomOptions::of(arguments);
         // Without loss no draw is needed.
         Ok((probability > 0.0).then(|| -> Box<dyn Loss> { Box::new(Random { probability, stream }) }))
     },

@@ -4,52 +4,44 @@ use super::fifo::Fifo;
 use super::{Bound, Queue, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
-use units::parameter::{Arguments, Default, Kind, Limit, Parameter, Row};
+use units::parameter::{Limit, Options, Row};
 use units::{Duration, Time};
 
-pub(super) const TARGET: Parameter = Parameter {
-    name: "target",
-    kind: Kind::Duration,
-    default: Default::Is("\"5 ms\""),
-    about: "standing delay that is tolerated (RFC 8289 section 4.3)",
-};
-pub(super) const INTERVAL: Parameter = Parameter {
-    name: "interval",
-    kind: Kind::Duration,
-    default: Default::Is("\"100 ms\""),
-    about: "how long the delay must stay above the target before the first signal: the longest usual RTT (RFC 8289 section 4.2)",
-};
-pub(super) const ECN: Parameter = Parameter {
-    name: "ecn",
-    kind: Kind::Flag,
-    default: Default::Is("true"),
-    about: "whether ECN-capable packets are marked with CE instead of dropped (RFC 8290 section 5.2.6)",
-};
-pub(super) const CE_THRESHOLD: Parameter = Parameter {
-    name: "ce_threshold",
-    kind: Kind::Duration,
-    default: Default::Absent,
-    about: "delay above which every ECN-capable packet is marked (RFC 8290 section 5.2.7)",
-};
+/// The options of CoDel's law, which FQ-CoDel shares.
+#[derive(Debug, Clone, Options)]
+pub(super) struct LawOptions {
+    /// standing delay that is tolerated (RFC 8289 section 4.3)
+    #[option(default = "5 ms")]
+    target: Duration,
+    /// how long the delay must stay above the target before the first signal: the longest usual RTT (RFC 8289
+    /// section 4.2)
+    #[option(default = "100 ms")]
+    interval: Duration,
+    /// whether ECN-capable packets are marked with CE instead of dropped (RFC 8290 section 5.2.6)
+    #[option(default = true)]
+    ecn: bool,
+    /// delay above which every ECN-capable packet is marked (RFC 8290 section 5.2.7)
+    ce_threshold: Option<Duration>,
+}
+
+/// The options of CoDel.
+#[derive(Debug, Clone, Options)]
+struct CoDelOptions {
+    #[options]
+    law: LawOptions,
+    /// limit of the queue, without the packet in transmission
+    #[option(default = "1000 packets")]
+    limit: Limit,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "codel",
     about: "CoDel (RFC 8289): signals when the delay stays above a target for an interval, and then more and more often",
-    parameters: &[
-        TARGET,
-        INTERVAL,
-        ECN,
-        CE_THRESHOLD,
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1000 packets\""),
-            about: "limit of the queue, without the packet in transmission",
-        },
-    ],
+    parameters: CoDelOptions::PARAMETERS,
     build: |arguments, setup, _| {
-        let law = Law::new(arguments, setup);
-        Ok(Waiting::Other(Box::new(CoDel::new(law, arguments.limit("limit"), setup))))
+        let options = CoDelOptions::of(arguments);
+        let law = Law::new(&options.law, setup);
+        Ok(Waiting::Other(Box::new(CoDel::new(law, options.limit, setup))))
     },
 };
 
@@ -65,16 +57,12 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(arguments: &Arguments, setup: Setup<'_>) -> Law {
-        let threshold = CE_THRESHOLD.name;
+    pub(super) fn new(options: &LawOptions, setup: Setup<'_>) -> Law {
         Law {
-            target: arguments.duration(TARGET.name),
-            interval: arguments.duration(INTERVAL.name),
-            ecn: arguments.flag(ECN.name),
-            ce_threshold: match arguments.has(threshold) {
-                true => arguments.duration(threshold),
-                false => Duration::MAX,
-            },
+            target: options.target,
+            interval: options.interval,
+            ecn: options.ecn,
+            ce_threshold: options.ce_threshold.unwrap_or(Duration::MAX),
             mtu: u64::from(setup.mtu),
         }
     }

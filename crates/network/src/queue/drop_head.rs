@@ -5,18 +5,24 @@ use super::{Bound, Full, Queue, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::Time;
-use units::parameter::{Default, Kind, Limit, Parameter, Row};
+use units::parameter::{Limit, Options, Row};
+
+/// The options of drop-head queues.
+#[derive(Debug, Clone, Options)]
+struct DropHeadOptions {
+    /// limit of the queue, without the packet in transmission; a time, or a BDP of this link alone, is converted
+    /// at its mean rate
+    #[option(default = "1 BDP")]
+    limit: Limit,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-head",
     about: "first in, first out, up to a limit; the oldest packets are dropped to make room for a new one",
-    parameters: &[Parameter {
-        name: "limit",
-        kind: Kind::Limit,
-        default: Default::Is("\"1 BDP\""),
-        about: "limit of the queue, without the packet in transmission; a time, or a BDP of this link alone, is converted at its mean rate",
-    }],
-    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(DropHead::new(arguments.limit("limit"), setup)))),
+    parameters: DropHeadOptions::PARAMETERS,
+    build: |arguments, setup, _| {
+        Ok(Waiting::Other(Box::new(DropHead::new(DropHeadOptions::of(arguments).limit, setup))))
+    },
 };
 
 struct DropHead {

@@ -5,30 +5,29 @@ use crate::count::Count;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::Time;
-use units::parameter::{Default, Kind, Limit, Parameter, Row};
+use units::parameter::{Limit, Options, Row};
+
+/// The options of drop-tail queues.
+#[derive(Debug, Clone, Options)]
+struct DropTailOptions {
+    /// limit of the queue, without the packet in transmission; a time, or a BDP of this link alone, is converted
+    /// at its mean rate
+    #[option(default = "1 BDP")]
+    limit: Limit,
+    /// length of the queue above which an arriving ECN-capable packet is marked with CE (RFC 3168 section 5)
+    mark_above: Option<Limit>,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-tail",
     about: "first in, first out, up to a limit; a packet that does not fit is dropped",
-    parameters: &[
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1 BDP\""),
-            about: "limit of the queue, without the packet in transmission; a time, or a BDP of this link alone, is converted at its mean rate",
-        },
-        Parameter {
-            name: "mark_above",
-            kind: Kind::Limit,
-            default: Default::Absent,
-            about: "length of the queue above which an arriving ECN-capable packet is marked with CE (RFC 3168 section 5)",
-        },
-    ],
+    parameters: DropTailOptions::PARAMETERS,
     build: |arguments, setup, _| {
-        let queue = DropTail::new(arguments.limit("limit"), setup);
-        Ok(Waiting::DropTail(match arguments.has("mark_above") {
-            true => queue.marking_above(arguments.limit("mark_above"), setup),
-            false => queue,
+        let options = DropTailOptions::of(arguments);
+        let queue = DropTail::new(options.limit, setup);
+        Ok(Waiting::DropTail(match options.mark_above {
+            Some(threshold) => queue.marking_above(threshold, setup),
+            None => queue,
         }))
     },
 };

@@ -5,93 +5,68 @@ use super::ticks::Ticks;
 use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Choice, Limit, Options, Row};
 use units::{Duration, Time};
+
+/// The options of DualPI2.
+#[derive(Debug, Clone, Options)]
+struct DualPi2Options {
+    /// target delay of the classic queue (RFC 9332 appendix A.1)
+    #[option(default = "15 ms")]
+    target: Duration,
+    /// how often the base probability is computed: min(target, RTT_max / 3) (RFC 9332 appendix A.1); Linux: 16 ms
+    #[option(default = "15 ms")]
+    t_update: Duration,
+    /// weight of the delay's distance from the target, in 1/s: 0.1 t_update / RTT_max^2 (RFC 9332 appendix A.1);
+    /// Linux: 0.16
+    #[option(default = 0.15, within = 0.0..=1000.0)]
+    alpha: f64,
+    /// weight of the delay's growth since the last update, in 1/s: 0.3 / RTT_max (RFC 9332 appendix A.1); Linux:
+    /// 3.2
+    #[option(default = 3.0, within = 0.0..=1000.0)]
+    beta: f64,
+    /// coupling factor: L4S packets are marked with k times the base probability (RFC 9332 section 2.1)
+    #[option(default = 2.0, within = 0.0..=1000.0)]
+    k: f64,
+    /// delay in the L4S queue above which it marks by itself (RFC 9332 appendix A.1)
+    #[option(default = "800 us")]
+    min_th: Duration,
+    /// further delay above min_th at which it marks everything; 0 is a step (RFC 9332 appendix A.1)
+    #[option(default = "400 us")]
+    range: Duration,
+    /// packets in the L4S queue up to which it does not mark by itself (RFC 9332 appendix A.1)
+    #[option(default = 1, within = 0..=1 << 20)]
+    th_len: u64,
+    /// which queue is served: by weights, or by time of arrival shifted in favour of L4S (RFC 9332 section 4.2.2)
+    #[option(default = "wrr")]
+    scheduler: SchedulerName,
+    /// wrr: minimum share of the link for the classic queue while it is not empty
+    #[option(default = 0.0625, within = 0.0..=1.0)]
+    classic_weight: f64,
+    /// ts-fifo: how much earlier a classic packet must have arrived to be sent first (RFC 9332 appendix A.2)
+    #[option(default = "50 ms")]
+    tshift: Duration,
+    /// whether ECT(0) packets of the classic queue are marked with CE instead of dropped
+    #[option(default = true)]
+    ecn: bool,
+    /// limit of both queues together (RFC 9332 appendix A.1)
+    #[option(default = "250 ms")]
+    limit: Limit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum SchedulerName {
+    Wrr,
+    TsFifo,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "dualpi2",
     about: "DualPI2 (RFC 9332): L4S traffic in a queue with very low delay, coupled to the classic one",
-    parameters: &[
-        Parameter {
-            name: "target",
-            kind: Kind::Duration,
-            default: Default::Is("\"15 ms\""),
-            about: "target delay of the classic queue (RFC 9332 appendix A.1)",
-        },
-        Parameter {
-            name: "t_update",
-            kind: Kind::Duration,
-            default: Default::Is("\"15 ms\""),
-            about: "how often the base probability is computed: min(target, RTT_max / 3) (RFC 9332 appendix A.1); Linux: 16 ms",
-        },
-        Parameter {
-            name: "alpha",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("0.15"),
-            about: "weight of the delay's distance from the target, in 1/s: 0.1 t_update / RTT_max^2 (RFC 9332 appendix A.1); Linux: 0.16",
-        },
-        Parameter {
-            name: "beta",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("3.0"),
-            about: "weight of the delay's growth since the last update, in 1/s: 0.3 / RTT_max (RFC 9332 appendix A.1); Linux: 3.2",
-        },
-        Parameter {
-            name: "k",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("2.0"),
-            about: "coupling factor: L4S packets are marked with k times the base probability (RFC 9332 section 2.1)",
-        },
-        Parameter {
-            name: "min_th",
-            kind: Kind::Duration,
-            default: Default::Is("\"800 us\""),
-            about: "delay in the L4S queue above which it marks by itself (RFC 9332 appendix A.1)",
-        },
-        Parameter {
-            name: "range",
-            kind: Kind::Duration,
-            default: Default::Is("\"400 us\""),
-            about: "further delay above min_th at which it marks everything; 0 is a step (RFC 9332 appendix A.1)",
-        },
-        Parameter {
-            name: "th_len",
-            kind: Kind::Integer(0, 1 << 20),
-            default: Default::Is("1"),
-            about: "packets in the L4S queue up to which it does not mark by itself (RFC 9332 appendix A.1)",
-        },
-        Parameter {
-            name: "scheduler",
-            kind: Kind::Choice(&["wrr", "ts-fifo"]),
-            default: Default::Is("\"wrr\""),
-            about: "which queue is served: by weights, or by time of arrival shifted in favour of L4S (RFC 9332 section 4.2.2)",
-        },
-        Parameter {
-            name: "classic_weight",
-            kind: Kind::Number(0.0, 1.0),
-            default: Default::Is("0.0625"),
-            about: "wrr: minimum share of the link for the classic queue while it is not empty",
-        },
-        Parameter {
-            name: "tshift",
-            kind: Kind::Duration,
-            default: Default::Is("\"50 ms\""),
-            about: "ts-fifo: how much earlier a classic packet must have arrived to be sent first (RFC 9332 appendix A.2)",
-        },
-        Parameter {
-            name: "ecn",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether ECT(0) packets of the classic queue are marked with CE instead of dropped",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"250 ms\""),
-            about: "limit of both queues together (RFC 9332 appendix A.1)",
-        },
-    ],
-    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(DualPi2::new(arguments, setup)?))),
+    parameters: DualPi2Options::PARAMETERS,
+    build: |arguments, setup, _| {
+        Ok(Waiting::Other(Box::new(DualPi2::new(&DualPi2Options::of(arguments), setup)?)))
+    },
 };
 
 /// The constants of DualPI2.
@@ -152,29 +127,29 @@ struct DualPi2 {
 }
 
 impl DualPi2 {
-    fn new(arguments: &Arguments, setup: Setup<'_>) -> Result<DualPi2, QueueError> {
-        let t_update = arguments.duration("t_update");
+    fn new(options: &DualPi2Options, setup: Setup<'_>) -> Result<DualPi2, QueueError> {
+        let t_update = options.t_update;
         if t_update.is_zero() {
             return Err(QueueError::Zero("t_update"));
         }
-        let k = arguments.number("k");
+        let k = options.k;
         Ok(DualPi2 {
             law: Law {
-                target: arguments.duration("target").as_secs_f64(),
-                alpha: arguments.number("alpha"),
-                beta: arguments.number("beta"),
+                target: options.target.as_secs_f64(),
+                alpha: options.alpha,
+                beta: options.beta,
                 k,
-                min_th: arguments.duration("min_th"),
-                range: arguments.duration("range"),
-                th_len: arguments.integer("th_len"),
-                scheduler: match arguments.text("scheduler").as_str() {
-                    "wrr" => Scheduler::Weights(arguments.number("classic_weight")),
-                    _ => Scheduler::Shift(arguments.duration("tshift")),
+                min_th: options.min_th,
+                range: options.range,
+                th_len: options.th_len,
+                scheduler: match options.scheduler {
+                    SchedulerName::Wrr => Scheduler::Weights(options.classic_weight),
+                    SchedulerName::TsFifo => Scheduler::Shift(options.tshift),
                 },
-                ecn: arguments.flag("ecn"),
+                ecn: options.ecn,
                 p_c_max: (1.0 / (k * k)).min(1.0),
             },
-            bound: Bound::new(arguments.limit("limit"), setup),
+            bound: Bound::new(options.limit, setup),
             l4s: Side::default(),
             classic: Side::default(),
             base: 0.0,
@@ -318,29 +293,29 @@ impl Queue for DualPi2 {
 mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, ecn};
-    use units::parameter::Value;
+    use units::parameter::Default;
     use wire::Ecn;
 
-    fn dualpi2(changes: &[(&'static str, Value)]) -> DualPi2 {
-        let mut arguments = Arguments(vec![
-            ("target", Value::Duration(Duration::from_millis(15))),
-            ("t_update", Value::Duration(Duration::from_millis(16))),
-            ("alpha", Value::Number(0.16)),
-            ("beta", Value::Number(3.2)),
-            ("k", Value::Number(2.0)),
-            ("min_th", Value::Duration(Duration::from_micros(800))),
-            ("range", Value::Duration(Duration::from_micros(400))),
-            ("th_len", Value::Integer(1)),
-            ("scheduler", Value::Text("wrr".to_owned())),
-            ("classic_weight", Value::Number(0.0625)),
-            ("tshift", Value::Duration(Duration::from_millis(30))),
-            ("ecn", Value::Flag(true)),
-            ("limit", Value::Limit("100 packets".parse().unwrap())),
-        ]);
-        for (name, value) in changes {
-            arguments.0.iter_mut().find(|(key, _)| key == name).unwrap().1 = value.clone();
-        }
-        DualPi2::new(&arguments, SETUP).unwrap()
+    fn dualpi2(changes: &[(&str, &str)]) -> DualPi2 {
+        let own = [
+            ("target", "15 ms"),
+            ("t_update", "16 ms"),
+            ("alpha", "0.16"),
+            ("beta", "3.2"),
+            ("k", "2.0"),
+            ("min_th", "800 us"),
+            ("range", "400 us"),
+            ("th_len", "1"),
+            ("scheduler", "wrr"),
+            ("classic_weight", "0.0625"),
+            ("tshift", "30 ms"),
+            ("ecn", "true"),
+            ("limit", "100 packets"),
+        ];
+        let given: Vec<_> =
+            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
+        let options = DualPi2Options::written(&[&given[..], changes].concat()).unwrap();
+        DualPi2::new(&options, SETUP).unwrap()
     }
     /// RFC 9332 appendix A.1, with a target of 15 ms and RTT_max = 100 ms.
     #[test]
@@ -483,7 +458,7 @@ mod tests {
     #[test]
     fn a_classic_packet_goes_first_if_it_came_so_much_earlier() {
         for (lead, first) in [(30, Ecn::Ect1), (31, Ecn::NotEct)] {
-            let mut queue = dualpi2(&[("scheduler", Value::Text("ts-fifo".to_owned()))]);
+            let mut queue = dualpi2(&[("scheduler", "ts-fifo")]);
             put(&mut queue, at(0), 0, Ecn::NotEct);
             put(&mut queue, at(lead), 1, Ecn::Ect1);
             // The base probability plays no part here.
@@ -494,7 +469,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_for_both_queues() {
-        let mut queue = dualpi2(&[("limit", Value::Limit("2 packets".parse().unwrap()))]);
+        let mut queue = dualpi2(&[("limit", "2 packets")]);
         let mut report = Report::default();
         for field in [Ecn::Ect1, Ecn::NotEct, Ecn::Ect1, Ecn::NotEct] {
             queue.enqueue(at(0), ecn(0, field), &mut report);

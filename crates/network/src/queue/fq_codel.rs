@@ -1,6 +1,6 @@
 //! FQ-CoDel (RFC 8290): a queue for each flow, served in turn, each under CoDel.
 
-use super::codel::{CE_THRESHOLD, ECN, INTERVAL, Law, State, TARGET};
+use super::codel::{Law, LawOptions, State};
 use super::fifo::Fifo;
 use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
@@ -8,43 +8,35 @@ use crate::packet::Packet;
 use random::Stream;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
-use units::Time;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Limit, Options, Row};
+use units::{Size, Time};
+
+/// The options of FQ-CoDel.
+#[derive(Debug, Clone, Options)]
+struct FqCoDelOptions {
+    #[options]
+    law: LawOptions,
+    /// bytes that a flow may send in one turn (RFC 8290 section 5.2.4)
+    #[option(default = "1514 B")]
+    quantum: Size,
+    /// number of queues, to which addresses and ports are hashed (RFC 8290 section 5.2.5)
+    #[option(default = 1024, within = 1..=65_536)]
+    flows: usize,
+    /// limit of all queues together (RFC 8290 section 5.2.3)
+    #[option(default = "10240 packets")]
+    limit: Limit,
+    /// maximum number of packets dropped at once from the longest queue when the limit is exceeded (Linux: 64)
+    #[option(default = 64, within = 1..=65_536)]
+    drop_batch: u64,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fq-codel",
     about: "FQ-CoDel (RFC 8290): each flow has its own queue with CoDel, and the flows take turns of a few bytes",
-    parameters: &[
-        TARGET,
-        INTERVAL,
-        ECN,
-        CE_THRESHOLD,
-        Parameter {
-            name: "quantum",
-            kind: Kind::Size,
-            default: Default::Is("\"1514 B\""),
-            about: "bytes that a flow may send in one turn (RFC 8290 section 5.2.4)",
-        },
-        Parameter {
-            name: "flows",
-            kind: Kind::Integer(1, 65_536),
-            default: Default::Is("1024"),
-            about: "number of queues, to which addresses and ports are hashed (RFC 8290 section 5.2.5)",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"10240 packets\""),
-            about: "limit of all queues together (RFC 8290 section 5.2.3)",
-        },
-        Parameter {
-            name: "drop_batch",
-            kind: Kind::Integer(1, 65_536),
-            default: Default::Is("64"),
-            about: "maximum number of packets dropped at once from the longest queue when the limit is exceeded (Linux: 64)",
-        },
-    ],
-    build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),
+    parameters: FqCoDelOptions::PARAMETERS,
+    build: |arguments, setup, stream| {
+        Ok(Waiting::Other(Box::new(FqCoDel::new(&FqCoDelOptions::of(arguments), setup, stream)?)))
+    },
 };
 
 /// The list that the queue of a flow is in (RFC 8290 section 4.2).
@@ -81,17 +73,17 @@ struct FqCoDel {
 }
 
 impl FqCoDel {
-    fn new(arguments: &Arguments, setup: Setup<'_>, mut stream: Stream) -> Result<FqCoDel, QueueError> {
-        let quantum = arguments.size("quantum").as_bytes().min(1 << 40) as i64;
+    fn new(options: &FqCoDelOptions, setup: Setup<'_>, mut stream: Stream) -> Result<FqCoDel, QueueError> {
+        let quantum = options.quantum.as_bytes().min(1 << 40) as i64;
         if quantum == 0 {
             return Err(QueueError::Zero("quantum"));
         }
         Ok(FqCoDel {
-            law: Law::new(arguments, setup),
+            law: Law::new(&options.law, setup),
             quantum,
-            bound: Bound::new(arguments.limit("limit"), setup),
-            drop_batch: arguments.integer("drop_batch"),
-            flows: std::iter::repeat_with(Flow::default).take(arguments.integer("flows") as usize).collect(),
+            bound: Bound::new(options.limit, setup),
+            drop_batch: options.drop_batch,
+            flows: std::iter::repeat_with(Flow::default).take(options.flows).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             waiting: Count::default(),
@@ -225,20 +217,12 @@ fn mix(hash: u64, value: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, drain, packet};
-    use units::parameter::{Limit, Value};
-    use units::{Duration, Size};
 
-    fn fq(flows: u64, limit: &str, batch: u64) -> FqCoDel {
-        let arguments = Arguments(vec![
-            ("target", Value::Duration(Duration::from_millis(5))),
-            ("interval", Value::Duration(Duration::from_millis(100))),
-            ("ecn", Value::Flag(true)),
-            ("quantum", Value::Size(Size::from_bytes(1500))),
-            ("flows", Value::Integer(flows)),
-            ("limit", Value::Limit(limit.parse::<Limit>().unwrap())),
-            ("drop_batch", Value::Integer(batch)),
-        ]);
-        FqCoDel::new(&arguments, SETUP, Stream::new(1, "test")).unwrap()
+    fn fq(flows: usize, limit: &str, batch: u64) -> FqCoDel {
+        let (flows, batch) = (flows.to_string(), batch.to_string());
+        let given = [("quantum", "1500 B"), ("flows", &flows), ("limit", limit), ("drop_batch", &batch)];
+        let options = FqCoDelOptions::written(&given).unwrap();
+        FqCoDel::new(&options, SETUP, Stream::new(1, "test")).unwrap()
     }
     /// A packet of the flow from this port.
     fn from(port: u16, size: u32) -> Box<Packet> {
@@ -336,10 +320,9 @@ mod tests {
 
     #[test]
     fn a_quantum_of_nothing_is_refused() {
-        let mut arguments = Arguments(vec![("quantum", Value::Size(Size::ZERO))]);
-        arguments.0.push(("flows", Value::Integer(1)));
+        let options = FqCoDelOptions::written(&[("quantum", "0 B"), ("flows", "1")]).unwrap();
         assert_eq!(
-            FqCoDel::new(&arguments, SETUP, Stream::new(1, "test")).err(),
+            FqCoDel::new(&options, SETUP, Stream::new(1, "test")).err(),
             Some(QueueError::Zero("quantum"))
         );
     }

@@ -6,75 +6,58 @@ use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Choice, Limit, Options, Row};
 use units::{Duration, Time};
+
+/// The options of PIE.
+#[derive(Debug, Clone, Options)]
+struct PieOptions {
+    /// target delay: QDELAY_REF (RFC 8033 section 4.2)
+    #[option(default = "15 ms")]
+    target: Duration,
+    /// how often the probability is computed (RFC 8033 section 4.2)
+    #[option(default = "15 ms")]
+    t_update: Duration,
+    /// weight of the delay's distance from the target, in 1/s (RFC 8033 section 4.2)
+    #[option(default = 0.125, within = 0.0..=1000.0)]
+    alpha: f64,
+    /// weight of the delay's growth since the last update, in 1/s (RFC 8033 section 4.2)
+    #[option(default = 1.25, within = 0.0..=1000.0)]
+    beta: f64,
+    /// length of a burst that is accepted without drops after an idle time (RFC 8033 section 4.4)
+    #[option(default = "150 ms")]
+    max_burst: Duration,
+    /// how the delay is estimated: from bytes and departure rate, or from the last packet (RFC 8033 section 4.3)
+    #[option(default = "departure-rate")]
+    delay: DelayEstimate,
+    /// derandomization: whether drops are kept from being too close together or too far apart (RFC 8033 section
+    /// 5.4)
+    #[option(default = true)]
+    derandomize: bool,
+    /// whether ECN-capable packets are marked with CE instead of dropped (RFC 8033 section 5.1)
+    #[option(default = true)]
+    ecn: bool,
+    /// probability above which ECN-capable packets are dropped too (RFC 8033 section 5.1)
+    #[option(default = 0.1, probability)]
+    mark_ecnth: f64,
+    /// limit of the queue, without the packet in transmission
+    #[option(default = "1000 packets")]
+    limit: Limit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum DelayEstimate {
+    DepartureRate,
+    Timestamp,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "pie",
     about: "PIE (RFC 8033): drops at random, with a probability that keeps the delay at a target",
-    parameters: &[
-        Parameter {
-            name: "target",
-            kind: Kind::Duration,
-            default: Default::Is("\"15 ms\""),
-            about: "target delay: QDELAY_REF (RFC 8033 section 4.2)",
-        },
-        Parameter {
-            name: "t_update",
-            kind: Kind::Duration,
-            default: Default::Is("\"15 ms\""),
-            about: "how often the probability is computed (RFC 8033 section 4.2)",
-        },
-        Parameter {
-            name: "alpha",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("0.125"),
-            about: "weight of the delay's distance from the target, in 1/s (RFC 8033 section 4.2)",
-        },
-        Parameter {
-            name: "beta",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("1.25"),
-            about: "weight of the delay's growth since the last update, in 1/s (RFC 8033 section 4.2)",
-        },
-        Parameter {
-            name: "max_burst",
-            kind: Kind::Duration,
-            default: Default::Is("\"150 ms\""),
-            about: "length of a burst that is accepted without drops after an idle time (RFC 8033 section 4.4)",
-        },
-        Parameter {
-            name: "delay",
-            kind: Kind::Choice(&["departure-rate", "timestamp"]),
-            default: Default::Is("\"departure-rate\""),
-            about: "how the delay is estimated: from bytes and departure rate, or from the last packet (RFC 8033 section 4.3)",
-        },
-        Parameter {
-            name: "derandomize",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "derandomization: whether drops are kept from being too close together or too far apart (RFC 8033 section 5.4)",
-        },
-        Parameter {
-            name: "ecn",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether ECN-capable packets are marked with CE instead of dropped (RFC 8033 section 5.1)",
-        },
-        Parameter {
-            name: "mark_ecnth",
-            kind: Kind::Probability,
-            default: Default::Is("0.1"),
-            about: "probability above which ECN-capable packets are dropped too (RFC 8033 section 5.1)",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1000 packets\""),
-            about: "limit of the queue, without the packet in transmission",
-        },
-    ],
-    build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(Pie::new(arguments, setup, stream)?))),
+    parameters: PieOptions::PARAMETERS,
+    build: |arguments, setup, stream| {
+        Ok(Waiting::Other(Box::new(Pie::new(&PieOptions::of(arguments), setup, stream)?)))
+    },
 };
 
 /// The number of bytes over which the departure rate is measured (RFC 8033 section 5.2).
@@ -162,17 +145,17 @@ struct Pie {
 }
 
 impl Pie {
-    fn new(arguments: &Arguments, setup: Setup<'_>, stream: Stream) -> Result<Pie, QueueError> {
+    fn new(options: &PieOptions, setup: Setup<'_>, stream: Stream) -> Result<Pie, QueueError> {
         let law = Law {
-            target: arguments.duration("target").as_secs_f64(),
-            t_update: arguments.duration("t_update"),
-            alpha: arguments.number("alpha"),
-            beta: arguments.number("beta"),
-            max_burst: arguments.duration("max_burst"),
-            by_timestamp: arguments.text("delay") == "timestamp",
-            derandomize: arguments.flag("derandomize"),
-            ecn: arguments.flag("ecn"),
-            mark_ecnth: arguments.number("mark_ecnth"),
+            target: options.target.as_secs_f64(),
+            t_update: options.t_update,
+            alpha: options.alpha,
+            beta: options.beta,
+            max_burst: options.max_burst,
+            by_timestamp: options.delay == DelayEstimate::Timestamp,
+            derandomize: options.derandomize,
+            ecn: options.ecn,
+            mark_ecnth: options.mark_ecnth,
             few: 2 * u64::from(setup.mtu),
         };
         if law.t_update.is_zero() {
@@ -186,7 +169,7 @@ impl Pie {
             last_delay: 0.0,
             accu_prob: 0.0,
             fifo: Fifo::default(),
-            bound: Bound::new(arguments.limit("limit"), setup),
+            bound: Bound::new(options.limit, setup),
             stream,
         })
     }
@@ -317,26 +300,25 @@ impl Queue for Pie {
 mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, ecn, packet};
-    use units::parameter::Value;
     use wire::Ecn;
 
-    fn pie(changes: &[(&'static str, Value)]) -> Pie {
-        let mut arguments = Arguments(vec![
-            ("target", Value::Duration(Duration::from_millis(15))),
-            ("t_update", Value::Duration(Duration::from_millis(15))),
-            ("alpha", Value::Number(0.125)),
-            ("beta", Value::Number(1.25)),
-            ("max_burst", Value::Duration(Duration::from_millis(150))),
-            ("delay", Value::Text("timestamp".to_owned())),
-            ("derandomize", Value::Flag(true)),
-            ("ecn", Value::Flag(true)),
-            ("mark_ecnth", Value::Number(0.1)),
-            ("limit", Value::Limit("1000 packets".parse().unwrap())),
-        ]);
-        for (name, value) in changes {
-            arguments.0.iter_mut().find(|(key, _)| key == name).unwrap().1 = value.clone();
-        }
-        Pie::new(&arguments, SETUP, Stream::new(5, "test")).unwrap()
+    fn pie(changes: &[(&str, &str)]) -> Pie {
+        let own = [
+            ("target", "15 ms"),
+            ("t_update", "15 ms"),
+            ("alpha", "0.125"),
+            ("beta", "1.25"),
+            ("max_burst", "150 ms"),
+            ("delay", "timestamp"),
+            ("derandomize", "true"),
+            ("ecn", "true"),
+            ("mark_ecnth", "0.1"),
+            ("limit", "1000 packets"),
+        ];
+        let given: Vec<_> =
+            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
+        let options = PieOptions::written(&[&given[..], changes].concat()).unwrap();
+        Pie::new(&options, SETUP, Stream::new(5, "test")).unwrap()
     }
     fn near(value: f64, expected: f64) -> bool {
         (value - expected).abs() < 1e-12
@@ -386,7 +368,7 @@ mod tests {
     #[test]
     fn drops_are_neither_too_close_nor_too_far_apart() {
         let spans = |derandomize: bool| {
-            let mut pie = pie(&[("derandomize", Value::Flag(derandomize))]);
+            let mut pie = pie(&[("derandomize", if derandomize { "true" } else { "false" })]);
             pie.state = State { drop_prob: 0.125, qdelay_old: 0.02, burst_allowance: Duration::ZERO };
             (0..3).for_each(|_| pie.fifo.push(packet(0, 1500)));
             let (mut spans, mut span) = (Vec::new(), 0);
@@ -407,7 +389,7 @@ mod tests {
     #[test]
     fn a_drop_by_the_limit_is_a_drop() {
         let limit = |packets: &str| {
-            let mut pie = pie(&[("limit", Value::Limit(packets.parse().unwrap()))]);
+            let mut pie = pie(&[("limit", packets)]);
             pie.state = State { drop_prob: 0.125, qdelay_old: 0.02, burst_allowance: Duration::ZERO };
             (0..3).for_each(|_| pie.fifo.push(packet(0, 1500)));
             let mut report = Report::default();
@@ -450,7 +432,7 @@ mod tests {
     /// RFC 8033 section 5.2: 12 packets of 1500 bytes, one each millisecond, are 1.5 MB/s; 30 of them are 30 ms.
     #[test]
     fn the_rate_of_departure_gives_the_delay() {
-        let mut pie = pie(&[("delay", Value::Text("departure-rate".to_owned()))]);
+        let mut pie = pie(&[("delay", "departure-rate")]);
         let mut report = Report::default();
         (0..42).for_each(|n| pie.enqueue(at(0), packet(n, 1500), &mut report));
         assert_eq!(pie.delay(), 0.0, "nothing is known yet");
@@ -462,7 +444,7 @@ mod tests {
     /// where the average of the rates would stand for 2.29 ms.
     #[test]
     fn departure_times_are_averaged_and_not_rates() {
-        let mut pie = pie(&[("delay", Value::Text("departure-rate".to_owned()))]);
+        let mut pie = pie(&[("delay", "departure-rate")]);
         let mut report = Report::default();
         (0..100).for_each(|n| pie.enqueue(at(0), packet(n, 1500), &mut report));
         (0..12).for_each(|n| assert!(pie.dequeue(at(4 * n), &mut report).is_some()));
@@ -474,7 +456,7 @@ mod tests {
     /// RFC 8033 section 5.2: only a queue is measured. A pause in which nothing waits is no slow departure.
     #[test]
     fn a_pause_is_no_part_of_a_measurement() {
-        let mut pie = pie(&[("delay", Value::Text("departure-rate".to_owned()))]);
+        let mut pie = pie(&[("delay", "departure-rate")]);
         let mut report = Report::default();
         for begin in [0, 1000] {
             (0..11).for_each(|n| pie.enqueue(at(begin), packet(n, 1500), &mut report));

@@ -5,45 +5,46 @@ use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
 use crate::bucket::Bucket;
 use crate::count::Count;
 use crate::packet::Packet;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Row};
-use units::{Rate, Time};
+use units::parameter::{Choice, Component, Limit, Options, Row};
+use units::{Rate, Size, Time};
+
+/// The options of policers.
+#[derive(Debug, Clone, Options)]
+struct PolicerOptions {
+    /// bits per second at which tokens accumulate, IP header included; above zero
+    rate: Rate,
+    /// size of the bucket: bytes that may arrive at once after a pause
+    burst: Size,
+    /// what happens to a packet without tokens; one that cannot be marked with CE is dropped
+    #[option(default = "drop")]
+    exceed: Exceed,
+    /// limit of the queue, without the packet in transmission
+    #[option(default = "1 BDP")]
+    limit: Limit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Exceed {
+    Drop,
+    Mark,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "policer",
     about: "a token bucket that drops or marks packets above a rate with a burst; the others wait, first in, first out",
-    parameters: &[
-        Parameter {
-            name: "rate",
-            kind: Kind::Rate,
-            default: Default::Required,
-            about: "bits per second at which tokens accumulate, IP header included; above zero",
-        },
-        Parameter {
-            name: "burst",
-            kind: Kind::Size,
-            default: Default::Required,
-            about: "size of the bucket: bytes that may arrive at once after a pause",
-        },
-        Parameter {
-            name: "exceed",
-            kind: Kind::Choice(&["drop", "mark"]),
-            default: Default::Is("\"drop\""),
-            about: "what happens to a packet without tokens; one that cannot be marked with CE is dropped",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1 BDP\""),
-            about: "limit of the queue, without the packet in transmission",
-        },
-    ],
-    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(Policer::new(arguments, setup)?))),
+    parameters: PolicerOptions::PARAMETERS,
+    build: |arguments, setup, _| {
+        Ok(Waiting::Other(Box::new(Policer::new(&PolicerOptions::of(arguments), setup)?)))
+    },
 };
 
 /// The rate that passes in the long run, in bits per second, if this queue is a policer that drops what exceeds it.
 pub fn policed_rate(queue: &Component) -> Option<Rate> {
-    let drops = queue.name == ROW.name && queue.arguments.text("exceed") == "drop";
-    drops.then(|| queue.arguments.rate("rate"))
+    if queue.name != ROW.name {
+        return None;
+    }
+    let options = PolicerOptions::of(&queue.arguments);
+    (options.exceed == Exceed::Drop).then_some(options.rate)
 }
 
 struct Policer {
@@ -54,15 +55,15 @@ struct Policer {
 }
 
 impl Policer {
-    fn new(arguments: &Arguments, setup: Setup<'_>) -> Result<Policer, QueueError> {
-        if arguments.rate("rate") == Rate::ZERO {
+    fn new(options: &PolicerOptions, setup: Setup<'_>) -> Result<Policer, QueueError> {
+        if options.rate == Rate::ZERO {
             return Err(QueueError::Zero("rate"));
         }
         Ok(Policer {
-            bucket: Bucket::new(arguments.rate("rate"), arguments.size("burst")),
-            marks: arguments.text("exceed") == "mark",
+            bucket: Bucket::new(options.rate, options.burst),
+            marks: options.exceed == Exceed::Mark,
             fifo: Fifo::default(),
-            bound: Bound::new(arguments.limit("limit"), setup),
+            bound: Bound::new(options.limit, setup),
         })
     }
     /// Returns the packet if it conforms, or if it was marked instead of dropped.
@@ -96,18 +97,11 @@ impl Queue for Policer {
 mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, ecn};
-    use units::Size;
-    use units::parameter::Value;
     use wire::Ecn;
 
     fn policer(exceed: &str, rate: &str) -> Result<Policer, QueueError> {
-        let arguments = Arguments(vec![
-            ("rate", Value::Rate(rate.parse().unwrap())),
-            ("burst", Value::Size(Size::from_bytes(4500))),
-            ("exceed", Value::Text(exceed.to_owned())),
-            ("limit", Value::Limit("100 packets".parse().unwrap())),
-        ]);
-        Policer::new(&arguments, SETUP)
+        let given = [("rate", rate), ("burst", "4500 B"), ("exceed", exceed), ("limit", "100 packets")];
+        Policer::new(&PolicerOptions::written(&given).unwrap(), SETUP)
     }
 
     /// 12 Mbit/s are 1500 bytes in each millisecond; the bucket holds three packets.

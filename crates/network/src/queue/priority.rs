@@ -5,7 +5,18 @@ use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::Time;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::parameter::{Limit, Options, Row};
+
+/// The options of priority queues.
+#[derive(Debug, Clone, Options)]
+struct PriorityOptions {
+    /// names of flows and of cross traffic, one list per class, the highest first; all others form one more
+    /// class, the last
+    classes: Vec<Vec<String>>,
+    /// limit of each class
+    #[option(default = "1 BDP")]
+    limit: Limit,
+}
 
 /// The maximum number of classes.
 const MAX_CLASSES: usize = 16;
@@ -13,21 +24,10 @@ const MAX_CLASSES: usize = 16;
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "priority",
     about: "strict priority of classes, each first in, first out: a class is served only while all above it are empty",
-    parameters: &[
-        Parameter {
-            name: "classes",
-            kind: Kind::List(&Kind::List(&Kind::Text)),
-            default: Default::Required,
-            about: "names of flows and of cross traffic, one list per class, the highest first; all others form one more class, the last",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1 BDP\""),
-            about: "limit of each class",
-        },
-    ],
-    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(Priority::new(arguments, setup)?))),
+    parameters: PriorityOptions::PARAMETERS,
+    build: |arguments, setup, _| {
+        Ok(Waiting::Other(Box::new(Priority::new(&PriorityOptions::of(arguments), setup)?)))
+    },
 };
 
 struct Priority {
@@ -39,17 +39,15 @@ struct Priority {
 }
 
 impl Priority {
-    fn new(arguments: &Arguments, setup: Setup<'_>) -> Result<Priority, QueueError> {
-        let lists = arguments.list("classes");
+    fn new(options: &PriorityOptions, setup: Setup<'_>) -> Result<Priority, QueueError> {
+        let lists = &options.classes;
         if lists.len() >= MAX_CLASSES {
             return Err(QueueError::TooManyClasses(MAX_CLASSES - 1));
         }
         let last = lists.len() as u8;
         let mut class_of = Vec::new();
-        for (class, list) in (0..).zip(&lists) {
-            let Value::List(names) = list else { continue };
+        for (class, names) in (0..).zip(lists) {
             for name in names {
-                let Value::Text(name) = name else { continue };
                 let mut numbers = setup.flows.iter().filter(|(known, _)| known == name).peekable();
                 if numbers.peek().is_none() {
                     return Err(QueueError::NoFlow(name.clone()));
@@ -65,7 +63,7 @@ impl Priority {
         Ok(Priority {
             class_of,
             classes: std::iter::repeat_with(Fifo::default).take(lists.len() + 1).collect(),
-            bound: Bound::new(arguments.limit("limit"), setup),
+            bound: Bound::new(options.limit, setup),
             waiting: Count::default(),
         })
     }
@@ -101,13 +99,9 @@ mod tests {
     fn priority(classes: &[&[&str]]) -> Result<Priority, QueueError> {
         let flows = ["call", "call", "film", "film", "noise"].map(str::to_owned);
         let flows: Vec<(String, u32)> = flows.into_iter().zip(0..).collect();
-        let names =
-            |names: &&[&str]| Value::List(names.iter().map(|name| Value::Text((*name).to_owned())).collect());
-        let arguments = Arguments(vec![
-            ("classes", Value::List(classes.iter().map(names).collect())),
-            ("limit", Value::Limit("2 packets".parse().unwrap())),
-        ]);
-        Priority::new(&arguments, Setup { flows: &flows, ..SETUP })
+        let classes = classes.iter().map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let options = PriorityOptions { classes: classes.collect(), limit: Limit::Packets(2) };
+        Priority::new(&options, Setup { flows: &flows, ..SETUP })
     }
 
     #[test]

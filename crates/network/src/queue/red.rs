@@ -6,63 +6,45 @@ use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Limit, Parameter, Row};
+use units::parameter::{Limit, Options, Row};
 use units::{Duration, Rate, Size, Time};
+
+/// The options of RED.
+#[derive(Debug, Clone, Options)]
+struct RedOptions {
+    /// average queue below which there is no signal
+    #[option(default = "5 packets")]
+    min_th: Limit,
+    /// average queue at which the probability is max_p
+    #[option(default = "15 packets")]
+    max_th: Limit,
+    /// probability of a signal at max_th
+    #[option(default = 0.1, probability)]
+    max_p: f64,
+    /// weight of a new sample in the average queue
+    #[option(default = 0.002, within = 0.0..=1.0)]
+    w_q: f64,
+    /// whether the probability rises from max_p at max_th to 1 at twice max_th, instead of jumping to 1
+    #[option(default = true)]
+    gentle: bool,
+    /// size of a typical packet: the average of an idle queue decays once per transmission time of it
+    #[option(default = "500 B")]
+    mean_packet: Size,
+    /// whether ECN-capable packets are marked with CE where others are dropped at random
+    #[option(default = true)]
+    ecn: bool,
+    /// limit of the queue, without the packet in transmission
+    #[option(default = "1 BDP")]
+    limit: Limit,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "red",
     about: "RED (Floyd and Jacobson 1993): signals at random, more often the longer the average queue",
-    parameters: &[
-        Parameter {
-            name: "min_th",
-            kind: Kind::Limit,
-            default: Default::Is("\"5 packets\""),
-            about: "average queue below which there is no signal",
-        },
-        Parameter {
-            name: "max_th",
-            kind: Kind::Limit,
-            default: Default::Is("\"15 packets\""),
-            about: "average queue at which the probability is max_p",
-        },
-        Parameter {
-            name: "max_p",
-            kind: Kind::Probability,
-            default: Default::Is("0.1"),
-            about: "probability of a signal at max_th",
-        },
-        Parameter {
-            name: "w_q",
-            kind: Kind::Number(0.0, 1.0),
-            default: Default::Is("0.002"),
-            about: "weight of a new sample in the average queue",
-        },
-        Parameter {
-            name: "gentle",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether the probability rises from max_p at max_th to 1 at twice max_th, instead of jumping to 1",
-        },
-        Parameter {
-            name: "mean_packet",
-            kind: Kind::Size,
-            default: Default::Is("\"500 B\""),
-            about: "size of a typical packet: the average of an idle queue decays once per transmission time of it",
-        },
-        Parameter {
-            name: "ecn",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether ECN-capable packets are marked with CE where others are dropped at random",
-        },
-        Parameter {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Is("\"1 BDP\""),
-            about: "limit of the queue, without the packet in transmission",
-        },
-    ],
-    build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(Red::new(arguments, setup, stream)?))),
+    parameters: RedOptions::PARAMETERS,
+    build: |arguments, setup, stream| {
+        Ok(Waiting::Other(Box::new(Red::new(&RedOptions::of(arguments), setup, stream)?)))
+    },
 };
 
 struct Red {
@@ -95,8 +77,8 @@ enum Verdict {
 }
 
 impl Red {
-    fn new(arguments: &Arguments, setup: Setup<'_>, stream: Stream) -> Result<Red, QueueError> {
-        let (low, high) = (arguments.limit("min_th"), arguments.limit("max_th"));
+    fn new(options: &RedOptions, setup: Setup<'_>, stream: Stream) -> Result<Red, QueueError> {
+        let (low, high) = (options.min_th, options.max_th);
         let in_packets = matches!((low, high), (Limit::Packets(_), Limit::Packets(_)));
         let threshold = |limit: Limit| match limit {
             Limit::Packets(packets) if in_packets => packets as f64,
@@ -108,21 +90,21 @@ impl Red {
         if min_th >= max_th && setup.rate.is_some() {
             return Err(QueueError::NotAbove { option: "max_th", than: "min_th" });
         }
-        let mean: Size = arguments.size("mean_packet");
+        let mean = options.mean_packet;
         Ok(Red {
             in_packets,
             min_th,
             max_th,
-            max_p: arguments.number("max_p"),
-            w_q: arguments.number("w_q"),
-            gentle: arguments.flag("gentle"),
-            ecn: arguments.flag("ecn"),
+            max_p: options.max_p,
+            w_q: options.w_q,
+            gentle: options.gentle,
+            ecn: options.ecn,
             typical: setup.rate.map_or(Duration::ZERO, |rate: Rate| rate.time_for(mean)),
             average: 0.0,
             since: None,
             idle: Some(Time::ZERO),
             fifo: Fifo::default(),
-            bound: Bound::new(arguments.limit("limit"), setup),
+            bound: Bound::new(options.limit, setup),
             stream,
         })
     }
@@ -240,31 +222,30 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, ecn, packet};
-    use units::parameter::Value;
     use wire::Ecn;
 
-    fn red(min_th: &str, max_th: &str, changes: &[(&'static str, Value)]) -> Result<Red, QueueError> {
-        let mut arguments = Arguments(vec![
-            ("min_th", Value::Limit(min_th.parse().unwrap())),
-            ("max_th", Value::Limit(max_th.parse().unwrap())),
-            ("max_p", Value::Number(0.1)),
-            ("w_q", Value::Number(0.002)),
-            ("gentle", Value::Flag(true)),
-            ("mean_packet", Value::Size(Size::from_bytes(500))),
-            ("ecn", Value::Flag(true)),
-            ("limit", Value::Limit("100 packets".parse().unwrap())),
-        ]);
-        for (name, value) in changes {
-            arguments.0.iter_mut().find(|(key, _)| key == name).unwrap().1 = value.clone();
-        }
+    fn red(min_th: &str, max_th: &str, changes: &[(&str, &str)]) -> Result<Red, QueueError> {
+        let own = [
+            ("min_th", min_th),
+            ("max_th", max_th),
+            ("max_p", "0.1"),
+            ("w_q", "0.002"),
+            ("gentle", "true"),
+            ("mean_packet", "500 B"),
+            ("ecn", "true"),
+            ("limit", "100 packets"),
+        ];
+        let given: Vec<_> =
+            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
+        let options = RedOptions::written(&[&given[..], changes].concat()).unwrap();
         let setup = Setup { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
-        Red::new(&arguments, setup, Stream::new(5, "test"))
+        Red::new(&options, setup, Stream::new(5, "test"))
     }
 
     /// The average after three packets that found 0, 1 and 2 packets, with weight 1/2: 0, 0.5, 1.25.
     #[test]
     fn the_average_is_weighted_and_decays_while_idle() {
-        let mut queue = red("5 packets", "15 packets", &[("w_q", Value::Number(0.5))]).unwrap();
+        let mut queue = red("5 packets", "15 packets", &[("w_q", "0.5")]).unwrap();
         let mut report = Report::default();
         (0..3).for_each(|n| queue.enqueue(at(0), packet(n, 500), &mut report));
         assert_eq!(queue.average, 1.25);
@@ -277,7 +258,7 @@ mod tests {
     /// Packets that pass each 0.9 ms leave a queue idle in which a typical one takes 1 ms: after 9 ms, nine of those.
     #[test]
     fn the_average_decays_too_while_packets_pass_in_quick_succession() {
-        let mut queue = red("5 packets", "15 packets", &[("w_q", Value::Number(0.5))]).unwrap();
+        let mut queue = red("5 packets", "15 packets", &[("w_q", "0.5")]).unwrap();
         queue.average = 4.0;
         for n in 1..=10 {
             let now = Time::ZERO + Duration::from_micros(900 * n);
@@ -313,7 +294,8 @@ mod tests {
     #[test]
     fn gentle_goes_on_to_one_at_twice_the_threshold() {
         let share = |average: f64, gentle: bool| {
-            let mut queue = red("5 packets", "15 packets", &[("gentle", Value::Flag(gentle))]).unwrap();
+            let mut queue =
+                red("5 packets", "15 packets", &[("gentle", if gentle { "true" } else { "false" })]).unwrap();
             queue.average = average;
             let verdicts: Vec<Verdict> = (0..20_000)
                 .map(|_| {
@@ -334,9 +316,7 @@ mod tests {
     /// RFC 3168 section 7.
     #[test]
     fn capable_packets_are_marked_between_the_thresholds_and_dropped_above() {
-        let mut queue =
-            red("1 packets", "2 packets", &[("max_p", Value::Number(1.0)), ("w_q", Value::Number(0.0))])
-                .unwrap();
+        let mut queue = red("1 packets", "2 packets", &[("max_p", "1.0"), ("w_q", "0.0")]).unwrap();
         let mut report = Report::default();
         queue.average = 1.999;
         (0..2).for_each(|n| queue.enqueue(at(0), ecn(n, Ecn::Ect0), &mut report));

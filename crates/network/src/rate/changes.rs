@@ -2,37 +2,26 @@
 
 use super::Server;
 use super::error::{ChangesError, RateError};
-use units::parameter::{Default, Kind, Parameter, Row, Value};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate, Size, Time};
+
+/// The options of a list of rates.
+#[derive(Debug, Clone, Options)]
+struct ChangesOptions {
+    /// [time, rate] pairs by rising time, the first at "0 s"; a rate of zero is an outage
+    steps: Vec<(Duration, Rate)>,
+    /// time after which the list starts again; without it the last rate stays
+    repeat: Option<Duration>,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "changes",
     about: "a rate that changes at given times; a packet in transmission during a change continues at the new rate",
-    parameters: &[
-        Parameter {
-            name: "steps",
-            kind: Kind::Pairs(&Kind::Duration, &Kind::Rate),
-            default: Default::Required,
-            about: "[time, rate] pairs by rising time, the first at \"0 s\"; a rate of zero is an outage",
-        },
-        Parameter {
-            name: "repeat",
-            kind: Kind::Duration,
-            default: Default::Absent,
-            about: "time after which the list starts again; without it the last rate stays",
-        },
-    ],
+    parameters: ChangesOptions::PARAMETERS,
     build: |arguments, _| {
-        let mut steps = Vec::new();
-        for pair in arguments.list("steps") {
-            if let Value::List(pair) = pair
-                && let [Value::Duration(at), Value::Rate(rate)] = pair.as_slice()
-            {
-                steps.push((Time::ZERO + *at, *rate));
-            }
-        }
-        let repeat = arguments.has("repeat").then(|| arguments.duration("repeat"));
-        Changes::new(&steps, repeat).map(Server::Changes).map_err(RateError::Changes)
+        let options = ChangesOptions::of(arguments);
+        let steps: Vec<_> = options.steps.into_iter().map(|(at, rate)| (Time::ZERO + at, rate)).collect();
+        Changes::new(&steps, options.repeat).map(Server::Changes).map_err(RateError::Changes)
     },
 };
 

@@ -1,19 +1,21 @@
 //! One rate for ever.
 
 use super::{RateError, Server};
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate, Time};
+
+/// The options of a constant rate.
+#[derive(Debug, Clone, Options)]
+struct FixedOptions {
+    /// bits per second on the wire, IP header included; above zero
+    rate: Rate,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fixed",
     about: "a constant rate",
-    parameters: &[Parameter {
-        name: "rate",
-        kind: Kind::Rate,
-        default: Default::Required,
-        about: "bits per second on the wire, IP header included; above zero",
-    }],
-    build: |arguments, _| match arguments.rate("rate") {
+    parameters: FixedOptions::PARAMETERS,
+    build: |arguments, _| match FixedOptions::of(arguments).rate {
         Rate::ZERO => Err(RateError::Zero),
         rate => Ok(Server::Fixed(Fixed::new(rate))),
     },

@@ -3,16 +3,32 @@
 use super::error::RateError;
 use random::Stream;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, Options, Room, Row};
+
+/// The options of a stated offset.
+#[derive(Debug, Clone, Options)]
+struct FixedOptions {
+    /// less than the recording lasts
+    at: Duration,
+}
 
 /// The option of rates that play a recording.
-pub(super) const OFFSET: Parameter = Parameter {
-    name: "offset",
-    kind: Kind::Component("offsets"),
-    default: Default::Is("\"none\""),
-    about: "where in the recording a run begins: none (at its start), a time, or random, drawn anew for \
-            each seed",
-};
+#[derive(Debug, Clone, Options)]
+pub(crate) struct Begin {
+    /// where in the recording a run begins: none (at its start), a time, or random, drawn anew for each seed
+    #[option(default = "none", room = "offsets")]
+    offset: Component,
+}
+
+impl Begin {
+    /// The offset into a recording that lasts so long.
+    pub(crate) fn offset(&self, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
+        match OFFSETS.iter().find(|row| row.name == self.offset.name) {
+            Some(row) => (row.build)(&self.offset.arguments, lasts, stream),
+            None => Err(RateError::Unknown(self.offset.name.to_owned())),
+        }
+    }
+}
 
 /// Gives how far into a recording a run begins: less than this, the length of the recording.
 pub(super) type Choose = fn(&Arguments, Duration, Stream) -> Result<Duration, RateError>;
@@ -28,13 +44,8 @@ static OFFSETS: &[Row<Choose>] = &[
     Row {
         name: "fixed",
         about: "at a time after the start of the recording",
-        parameters: &[Parameter {
-            name: "at",
-            kind: Kind::Duration,
-            default: Default::Required,
-            about: "less than the recording lasts",
-        }],
-        build: |arguments, lasts, _| match arguments.duration("at") {
+        parameters: FixedOptions::PARAMETERS,
+        build: |arguments, lasts, _| match FixedOptions::of(arguments).at {
             at if at < lasts => Ok(at),
             at => Err(RateError::Offset { at, lasts }),
         },
@@ -50,13 +61,4 @@ static OFFSETS: &[Row<Choose>] = &[
 /// The room of the offsets as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     Room::of("offsets", "where in a recording a run begins", OFFSETS, Some(("fixed", "at")))
-}
-
-/// The offset that the options of a rate ask for, into a recording that lasts so long.
-pub(crate) fn of(arguments: &Arguments, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
-    let offset = arguments.component(OFFSET.name);
-    match OFFSETS.iter().find(|row| row.name == offset.name) {
-        Some(row) => (row.build)(&offset.arguments, lasts, stream),
-        None => Err(RateError::Unknown(offset.name.to_owned())),
-    }
 }

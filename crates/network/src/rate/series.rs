@@ -4,10 +4,23 @@ use super::Server;
 use super::changes::Changes;
 use super::columns::{Column, Kind as TableKind};
 use super::error::{RateError, SeriesError};
-use super::offset;
+use super::offset::Begin;
 use super::table::Table;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{File, Options, Row};
 use units::{Duration, Rate, Time};
+
+/// The options of a table of rates.
+#[derive(Debug, Clone, Options)]
+struct SeriesOptions {
+    /// CSV of times and rates, with the header time_ms,rate_mbps: each rate holds until the next line
+    #[option(example = "time_ms,rate_mbps\n0,20\n5,0\n9,7\n")]
+    file: File,
+    /// whether it starts again at its end; otherwise its last rate stays
+    #[option(default = true)]
+    circle: bool,
+    #[options]
+    begin: Begin,
+}
 
 /// Times and rates; without names seconds and Mbit/s, as in the traces of Pensieve.
 pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Rate], unnamed: ["time_s", "rate_mbps"] };
@@ -15,29 +28,15 @@ pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Rate], unname
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "series",
     about: "rates over time from a file, repeated without end; a packet in transmission during a change continues at the new rate",
-    parameters: &[
-        Parameter {
-            name: "file",
-            kind: Kind::File("time_ms,rate_mbps\n0,20\n5,0\n9,7\n"),
-            default: Default::Required,
-            about: "CSV of times and rates, with the header time_ms,rate_mbps: each rate holds until the next line",
-        },
-        Parameter {
-            name: "circle",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether it starts again at its end; otherwise its last rate stays",
-        },
-        offset::OFFSET,
-    ],
+    parameters: SeriesOptions::PARAMETERS,
     build: |arguments, stream| {
-        let file = arguments.file("file");
+        let SeriesOptions { file, circle, begin } = SeriesOptions::of(arguments);
         let fail = |error| RateError::Series { path: file.path.clone(), error };
         let series = Series::parse(&file.text).map_err(fail)?;
-        let circle = arguments.flag("circle").then(|| series.duration());
+        let circle = circle.then(|| series.duration());
         // After the last rate above zero nothing is sent, unless it starts again.
         let lasts = if circle.is_some() { series.duration() } else { series.alive() };
-        let from = offset::of(arguments, lasts, stream)?;
+        let from = begin.offset(lasts, stream)?;
         Changes::from(series.steps(), circle, from).map(Server::Changes).map_err(RateError::Changes)
     },
 };

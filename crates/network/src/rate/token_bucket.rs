@@ -5,39 +5,30 @@
 
 use super::{Fixed, RateError, Server};
 use crate::bucket::Bucket;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 use units::{Rate, Size, Time};
+
+/// The options of a token bucket.
+#[derive(Debug, Clone, Options)]
+struct TokenBucketOptions {
+    /// bits per second at which tokens accumulate: the long-term rate; above zero
+    rate: Rate,
+    /// size of the bucket: bytes that may be sent at the peak rate after a pause
+    burst: Size,
+    /// bits per second at which a packet with enough tokens is sent; without it, at once
+    peak: Option<Rate>,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "token-bucket",
     about: "a shaper: packets wait for tokens, which accumulate at a rate up to a burst, and are then sent at a peak rate",
-    parameters: &[
-        Parameter {
-            name: "rate",
-            kind: Kind::Rate,
-            default: Default::Required,
-            about: "bits per second at which tokens accumulate: the long-term rate; above zero",
-        },
-        Parameter {
-            name: "burst",
-            kind: Kind::Size,
-            default: Default::Required,
-            about: "size of the bucket: bytes that may be sent at the peak rate after a pause",
-        },
-        Parameter {
-            name: "peak",
-            kind: Kind::Rate,
-            default: Default::Absent,
-            about: "bits per second at which a packet with enough tokens is sent; without it, at once",
-        },
-    ],
+    parameters: TokenBucketOptions::PARAMETERS,
     build: |arguments, _| {
-        let rate = arguments.rate("rate");
-        let peak = arguments.has("peak").then(|| arguments.rate("peak"));
+        let TokenBucketOptions { rate, burst, peak } = TokenBucketOptions::of(arguments);
         if rate == Rate::ZERO || peak == Some(Rate::ZERO) {
             return Err(RateError::Zero);
         }
-        Ok(Server::TokenBucket(Box::new(TokenBucket::new(rate, arguments.size("burst"), peak))))
+        Ok(Server::TokenBucket(Box::new(TokenBucket::new(rate, burst, peak))))
     },
 };
 

@@ -7,11 +7,21 @@
 
 use super::Server;
 use super::error::{RateError, TraceError, TraceProblem};
-use super::offset;
+use super::offset::Begin;
 use std::sync::Arc;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{File, Options, Row};
 use units::table::{unit_of_times_in_comment, without_mark};
 use units::{Duration, Rate, Size, Time};
+
+/// The options of recorded capacity.
+#[derive(Debug, Clone, Options)]
+struct TraceOptions {
+    /// the trace: one whole number per line, milliseconds, not decreasing
+    #[option(example = "1\n1\n2\n5\n5\n5\n6\n11\n")]
+    file: File,
+    #[options]
+    begin: Begin,
+}
 
 /// The bytes of one opportunity.
 pub const OPPORTUNITY: u32 = 1500;
@@ -23,20 +33,12 @@ pub const MAX_OPPORTUNITIES: usize = 50_000_000;
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "trace",
     about: "recorded capacity (Mahimahi): each line is the time in ms of an opportunity to send 1500 bytes; repeated without end",
-    parameters: &[
-        Parameter {
-            name: "file",
-            kind: Kind::File("1\n1\n2\n5\n5\n5\n6\n11\n"),
-            default: Default::Required,
-            about: "the trace: one whole number per line, milliseconds, not decreasing",
-        },
-        offset::OFFSET,
-    ],
+    parameters: TraceOptions::PARAMETERS,
     build: |arguments, stream| {
-        let file = arguments.file("file");
+        let TraceOptions { file, begin } = TraceOptions::of(arguments);
         let trace = Trace::parse(&file.text);
         let trace = trace.map_err(|error| RateError::Trace { path: file.path, error })?;
-        let from = offset::of(arguments, trace.duration(), stream)?;
+        let from = begin.offset(trace.duration(), stream)?;
         Ok(Server::Trace(Player::new(Arc::new(trace), from)))
     },
 };

@@ -9,7 +9,7 @@ use crate::loss::Loss;
 use crate::packet::Packet;
 use crate::rate::{self, Changes, RateError, Server};
 use random::Stream;
-use units::parameter::{Arguments, Component, Value};
+use units::parameter::{Arguments, Component, Options, Value};
 use units::{Duration, Time};
 
 /// What a series gives to a direction of a link; `None` where it has no such column.
@@ -36,7 +36,7 @@ pub(crate) fn play(
     let Some(series) = of(name, arguments, &mut shared)? else { return Ok(Playback::default()) };
     let circle = !arguments.has("circle") || arguments.flag("circle");
     let lasts = if circle { series.duration() } else { series.alive() };
-    let offset = rate::offset_of(arguments, lasts, offsets)?;
+    let offset = rate::Begin::of(arguments).offset(lasts, offsets)?;
     let repeat = circle.then(|| series.duration());
     let rates = series.rates().map(|rates| {
         let steps: Vec<_> = series.times().iter().copied().zip(rates.iter().copied()).collect();

@@ -1,6 +1,6 @@
 //! Options as the fields of a struct: the table is derived from it, and so is what reads the values.
 
-use super::{Arguments, Component, Default, File, Kind, Limit, Parameter, Value};
+use super::{Arguments, Component, Default, File, Kind, Limit, Parameter, Unfilled, Value};
 use crate::{Duration, Rate, Size};
 
 /// Derives the table of options, and its reader, from a struct: see the documentation of the crate `options`.
@@ -16,6 +16,15 @@ pub trait Options: Sized {
     /// # Panics
     /// If the arguments were not read by [`Options::PARAMETERS`], or by a table that contains it.
     fn of(arguments: &Arguments) -> Self;
+
+    /// The options with these values, spelled as in a scenario, and defaults for the rest. Components cannot be
+    /// given.
+    ///
+    /// # Errors
+    /// If a name is not an option, a text is not a value of it, or a required option is not given.
+    fn written(given: &[(&str, &str)]) -> Result<Self, Unfilled> {
+        Arguments::written(Self::PARAMETERS, given, &[]).map(|arguments| Self::of(&arguments))
+    }
 }
 
 /// An enum whose variants are the words of an option. Implemented by `#[derive(Choice)]`.
@@ -260,8 +269,9 @@ mod tests {
 
     #[test]
     fn values_are_read_by_the_table() {
-        let given = [("size", "1200"), ("estimate", "by time"), ("shares", "[[\"1 s\", 0.5]]"), ("ack_ratio", "3")];
-        let own = Own::of(&Arguments::written(Own::PARAMETERS, &given, &[]).unwrap());
+        let given =
+            [("size", "1200"), ("estimate", "by time"), ("shares", "[[\"1 s\", 0.5]]"), ("ack_ratio", "3")];
+        let own = Own::written(&given).unwrap();
         let expected = Own {
             size: 1200,
             target: Duration::from_millis(15),

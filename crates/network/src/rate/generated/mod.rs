@@ -7,11 +7,12 @@ mod lte;
 mod mmwave;
 pub(crate) mod parts;
 
+use super::Server;
 use super::changes::Changes;
 use super::error::RateError;
-use super::{Server, offset};
+use super::offset::Begin;
 use random::Stream;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Default, Kind, Options, Parameter, Row};
 use units::{Duration, Rate, Time};
 
 /// The width of a step of every generated trace.
@@ -59,7 +60,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             about: "seed of the trace, as in `quiclab trace generate`, equal in all runs (default: it \
                     follows from the run's seed)",
         },
-        offset::OFFSET,
+        Begin::PARAMETERS[0],
     ],
     build: |arguments, mut stream| {
         let (model, duration) = (arguments.text("model"), arguments.duration("duration"));
@@ -70,7 +71,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             drawn(&model, duration, &mut stream)?
         };
         let lasts = STEP * steps.len() as u64;
-        let from = offset::of(arguments, lasts, begin)?;
+        let from = Begin::of(arguments).offset(lasts, begin)?;
         Changes::from(&steps, Some(lasts), from).map(Server::Changes).map_err(RateError::Changes)
     },
 };
