@@ -10,6 +10,7 @@ use wire::Direction;
 
 use super::scenario::scenario;
 use crate::case::Protection;
+use units::parameter::Options as _;
 
 const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 1], 34_433);
 const SERVER: ([u8; 4], u16) = ([10, 0, 0, 2], 4433);
@@ -32,7 +33,7 @@ impl Contexts {
         let scenario = scenario(protection, 1000, &[]);
         let options = tls::Options::from(&scenario.tls);
         let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).expect("the options are sound");
-        Contexts { tls, config: Arc::new(Config::from(&*scenario.flows[0].transport)) }
+        Contexts { tls, config: Arc::new(Config::of(&scenario.flows[0].transport)) }
     }
 }
 

@@ -47,7 +47,7 @@ fn options(config: &Config) -> Options {
         max_streams: (config.initial_max_streams_bidi, config.initial_max_streams_uni),
         send_queue: config.send_queue.map(|size| size.as_bytes()),
         ecn: config.ecn,
-        peer_acks: config.peer_ack.as_ref().map(|wanted| Acknowledgements {
+        peer_acks: config.peer_ack.request().map(|wanted| Acknowledgements {
             ratio: wanted.ratio,
             max_delay: wanted.max_delay,
             reordering_threshold: wanted.reordering_threshold,

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use tcp::{Ports, TcpConnections};
 use trace::{Interest, Role};
 use units::Time;
+use units::parameter::Options as _;
 use wire::Side;
 
 /// The random stream of the application of a flow.
@@ -240,7 +241,7 @@ impl FlowSetup<'_> {
 
     /// The options of the endpoints. Unless path MTU discovery is enabled, payloads fit the MTU of the paths.
     fn config(&self) -> Result<Config, RunError> {
-        let mut config = Config::from(&*self.flow.transport);
+        let mut config = Config::of(&self.flow.transport);
         let header = Packet::header_size(&self.client()) as u64;
         let fits = self.mtu.saturating_sub(header);
         if fits < u64::from(quic::MIN_PAYLOAD) {
@@ -258,7 +259,7 @@ impl FlowSetup<'_> {
 
     /// The options of the endpoints over TCP. Segments fit the MTU of the paths (RFC 9293 section 3.7.1).
     fn tcp_config(&self) -> Result<tcp::Config, RunError> {
-        let mut config = tcp::Config::from(&*self.flow.tcp);
+        let mut config = tcp::Config::of(&self.flow.tcp);
         // The headers of IP and TCP without options.
         let headers = if self.flow.ip == IpVersion::V6 { 60 } else { 40 };
         let fits = self.mtu.saturating_sub(headers);

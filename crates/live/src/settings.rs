@@ -4,6 +4,7 @@ use crate::error::LiveError;
 use congestion::ResumeMode;
 use lab::scenario::Scenario;
 use quic::Config;
+use units::parameter::Options as _;
 
 /// The defaults that differ from those of a scenario.
 const DEFAULTS: [&str; 4] = [
@@ -26,7 +27,7 @@ const OF_SERVER: [&str; 4] = [
 /// The options of connections.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The rows of [`quic::PARAMETERS`]. On the wire the defaults of `ecn` and `mtu_discovery` are true, since
+    /// The rows of [`quic::Config`]. On the wire the defaults of `ecn` and `mtu_discovery` are true, since
     /// the properties of the path are unknown. The default of `scheduler` is `rfc9218`: HTTP/3 requests have an
     /// urgency.
     pub transport: Config,
@@ -70,7 +71,7 @@ impl Settings {
         let defaults = DEFAULTS.iter().chain(defaults).map(|set| (*set).to_owned());
         let sets: Vec<String> = defaults.chain(sets.to_vec()).collect();
         let scenario = Scenario::of_options(&sets).map_err(LiveError::Setting)?;
-        Ok(Settings { transport: Config::from(&*scenario.transport), tls: tls::Options::from(&scenario.tls) })
+        Ok(Settings { transport: Config::of(&scenario.transport), tls: tls::Options::from(&scenario.tls) })
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `room = "controllers"` | the room of a component |
 //! | `example = TEXT` | contents of a file that the option accepts |
 //! | `name = "ack_ratio"` | its key, if the field has another name |
+//! | `skip` | the field is no option of a scenario: it has its type's default |
 //!
 //! A field with `#[options]` is a group: its options stand in the table at its place. `#[options(pacing_gain = 1.25)]`
 //! gives the group's options other defaults.

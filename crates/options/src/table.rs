@@ -85,6 +85,7 @@ struct Stated {
     room: Option<Expr>,
     example: Option<Expr>,
     name: Option<LitStr>,
+    skip: bool,
 }
 
 impl Stated {
@@ -107,8 +108,9 @@ impl Stated {
             "room" => self.room = Some(meta.value()?.parse()?),
             "example" => self.example = Some(meta.value()?.parse()?),
             "name" => self.name = Some(meta.value()?.parse()?),
+            "skip" => self.skip = true,
             _ => {
-                let known = "expected default, within, probability, room, example or name";
+                let known = "expected default, within, probability, room, example, name or skip";
                 return Err(meta.error(known));
             }
         }
@@ -158,6 +160,9 @@ impl Stated {
 fn of_option(field: &Field) -> Result<(TokenStream, TokenStream), Error> {
     let of = &field.ty;
     let stated = Stated::of(field)?;
+    if stated.skip {
+        return Ok((quote!(&[]), quote!(::core::default::Default::default())));
+    }
     let name = match (&stated.name, &field.ident) {
         (Some(name), _) => name.value(),
         (None, Some(ident)) => ident.to_string(),
@@ -267,7 +272,7 @@ mod tests {
             ("struct A { b: u64 }", "an option has a doc comment: the sentence about it"),
             (
                 "struct A { /** b */ #[option(defualt = 1)] b: u64 }",
-                "expected default, within, probability, room, example or name",
+                "expected default, within, probability, room, example, name or skip",
             ),
             (
                 "struct A { /** b */ #[option(default = 1)] b: Option<u64> }",

@@ -49,7 +49,7 @@ impl AckRequests {
         AckRequests {
             policy: AckPolicy::new(&config.ack),
             newest_sequence: None,
-            wanted: config.peer_ack,
+            wanted: config.peer_ack.request(),
             immediate: config.immediate_ack,
             own: AcceptedRequests::of(own),
             peer: AcceptedRequests::default(),

@@ -1,7 +1,7 @@
 //! The default options of a connection.
 
-use crate::config::{Config, PARAMETERS};
-use units::parameter::{Arguments, Room, Unfilled, Value};
+use crate::config::Config;
+use units::parameter::{Arguments, Options, Room, Unfilled, Value};
 
 impl std::default::Default for Config {
     fn default() -> Config {
@@ -23,7 +23,7 @@ impl Config {
     /// # Errors
     /// If a name is not an option.
     pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
-        Arguments::filled(PARAMETERS, given, &Config::rooms()).map(|all| Config::from(&all))
+        Arguments::filled(Config::PARAMETERS, given, &Config::rooms()).map(|all| Config::of(&all))
     }
 }
 

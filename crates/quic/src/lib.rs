@@ -45,7 +45,7 @@ mod version;
 mod waiting;
 
 pub use application::QuicTransport;
-pub use config::{Config, PARAMETERS};
+pub use config::Config;
 pub use connection::{Connection, Datagram, Transmit};
 pub use datagrams::DatagramStats;
 pub use endpoint::{Endpoint, EndpointOptions, EndpointStats, Handle, Places};

@@ -5,6 +5,7 @@ use crate::syntax::{Script, Setting};
 use lab::scenario::Scenario;
 use quic::Config;
 use units::Duration;
+use units::parameter::Options as _;
 use wire::Side;
 
 /// The options of a script besides `transport.NAME`, `peer.NAME` and `tls.NAME`.
@@ -65,8 +66,8 @@ impl Options {
             role,
             seed,
             tolerance,
-            transport: Config::from(&*under_test.transport),
-            peer: Config::from(&*scenario(script, &peer)?.transport),
+            transport: Config::of(&under_test.transport),
+            peer: Config::of(&scenario(script, &peer)?.transport),
             tls: tls::Options::from(&under_test.tls),
         })
     }

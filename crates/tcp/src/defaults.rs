@@ -1,7 +1,7 @@
 //! The default options.
 
-use crate::config::{Config, PARAMETERS};
-use units::parameter::{Arguments, Unfilled, Value};
+use crate::config::Config;
+use units::parameter::{Arguments, Options, Unfilled, Value};
 
 impl std::default::Default for Config {
     fn default() -> Config {
@@ -15,7 +15,7 @@ impl Config {
     /// # Errors
     /// If a name is not an option.
     pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
-        Arguments::filled(PARAMETERS, given, &congestion::rooms()).map(|all| Config::from(&all))
+        Arguments::filled(Config::PARAMETERS, given, &congestion::rooms()).map(|all| Config::of(&all))
     }
 }
 

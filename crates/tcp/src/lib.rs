@@ -33,7 +33,7 @@ mod timestamps;
 mod tlp;
 mod window;
 
-pub use config::{Config, FastOpen, PARAMETERS};
+pub use config::{Config, FastOpen, Layer};
 pub use connection::{Arrival, Connection, Setup, Transmit};
 pub use endpoint::Endpoint;
 pub use event::{CloseReason, Event};

@@ -2,7 +2,7 @@
 
 use super::careful::ResumeOptions;
 use units::Duration;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Accepted, Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
 
 /// The constructor of a row.
 type Build = fn(&Arguments) -> Resume;
@@ -222,6 +222,16 @@ impl std::default::Default for Resume {
                 check_initial_window: true,
                 seeds: false,
             },
+        }
+    }
+}
+
+impl Accepted for Resume {
+    const KIND: Kind = Kind::Component("resumptions");
+    fn accept(value: &Value) -> Option<Resume> {
+        match value {
+            Value::Component(component) => Some(Resume::of(component)),
+            _ => None,
         }
     }
 }

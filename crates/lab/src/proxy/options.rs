@@ -1,7 +1,7 @@
 //! The options of a performance-enhancing proxy: those of an endpoint over TCP, for both sides and for each side.
 
 use std::sync::Arc;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
+use units::parameter::{Arguments, Default, Kind, Options, Parameter, Room, Row, Value};
 
 /// The room of the options of one side.
 const SIDES: &str = "sides";
@@ -40,7 +40,7 @@ const OWN: [Parameter; 3] = [
     },
 ];
 
-const ENDPOINT: usize = tcp::PARAMETERS.len() - 1;
+const ENDPOINT: usize = tcp::Config::PARAMETERS.len() - 1;
 
 /// The options of the proxy: its own, and those of both sides.
 pub(super) static PARAMETERS: [Parameter; OWN.len() + ENDPOINT] = {
@@ -80,7 +80,7 @@ pub(crate) fn sides() -> Room {
 const fn endpoint(number: usize) -> Parameter {
     let (mut at, mut left) = (0, number);
     loop {
-        let parameter = tcp::PARAMETERS[at];
+        let parameter = tcp::Config::PARAMETERS[at];
         at += 1;
         if equal(parameter.name, TLS) {
             continue;
@@ -124,7 +124,7 @@ pub(crate) fn side_config(arguments: &Arguments, side: &str) -> tcp::Config {
     });
     let mut chosen = Arguments(chosen.collect());
     chosen.0.push((TLS, Value::Text("none".to_owned())));
-    tcp::Config::from(&chosen)
+    tcp::Config::of(&chosen)
 }
 
 /// The options of an endpoint by its segment size. They are shared by its connections.
@@ -164,7 +164,10 @@ mod tests {
     fn both_sides_have_the_options_of_an_endpoint_with_defaults_for_a_satellite() {
         let config = side_config(&arguments(&[]), "client");
         let buffer = Size::from_bytes(4_194_240);
-        assert_eq!((config.controller.name, config.initial_window, config.tls), ("cubic", 300, false));
+        assert_eq!(
+            (config.controller.name, config.initial_window, config.tls),
+            ("cubic", 300, tcp::Layer::None)
+        );
         assert_eq!([config.receive_buffer, config.max_receive_buffer, config.send_buffer], [buffer; 3]);
         let usual = tcp::Config::default();
         let changed = tcp::Config {

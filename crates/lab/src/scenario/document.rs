@@ -16,7 +16,7 @@ use crate::event::Event;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::Duration;
-use units::parameter::{Arguments, Component, Parameter, Value};
+use units::parameter::{Arguments, Component, Options, Parameter, Value};
 
 /// The maximum number of events.
 const MAX_EVENTS: usize = 10_000;
@@ -34,8 +34,8 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let duration = above_zero(reader, &top, &values, "duration")?;
     let record = read_record(reader, &top)?;
     let tls = read_table(reader, &top, TLS, tls::PARAMETERS)?;
-    let transport = Arc::new(read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?);
-    let tcp = Arc::new(read_table(reader, &top, TCP, tcp::PARAMETERS)?);
+    let transport = Arc::new(read_table(reader, &top, TRANSPORT, quic::Config::PARAMETERS)?);
+    let tcp = Arc::new(read_table(reader, &top, TCP, tcp::Config::PARAMETERS)?);
     let mut nodes = Nodes::default();
     nodes.declare(reader, &top)?;
     let (links, media) = read_carriers(reader, &top, &mut nodes)?;

@@ -11,7 +11,7 @@ use super::source::quoted;
 use super::tables::{table, tables};
 use std::sync::Arc;
 use units::Duration;
-use units::parameter::{Arguments, Component};
+use units::parameter::{Arguments, Component, Options};
 
 /// The maximum number of senders of cross traffic.
 pub const MAX_CROSS_TRAFFIC: usize = 1000;
@@ -33,12 +33,12 @@ pub(super) fn read_flows<'i>(
         let (start, stop) = read_span(reader, section, &values, duration)?;
         let protocol = read_protocol(reader, section, &values)?;
         let own = table(reader, section, TRANSPORT)?;
-        reader.check_keys(&own, quic::PARAMETERS, &[])?;
+        reader.check_keys(&own, quic::Config::PARAMETERS, &[])?;
         let own_tcp = table(reader, section, TCP)?;
-        reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
+        reader.check_keys(&own_tcp, tcp::Config::PARAMETERS, &[])?;
         let application = values.component("application");
-        let transport = reader.arguments_over(quic::PARAMETERS, &own, transport)?;
-        let tcp = reader.arguments_over(tcp::PARAMETERS, &own_tcp, tcp)?;
+        let transport = reader.arguments_over(quic::Config::PARAMETERS, &own, transport)?;
+        let tcp = reader.arguments_over(tcp::Config::PARAMETERS, &own_tcp, tcp)?;
         check_needs(reader, section, &application, &transport)?;
         let visits = read_visits(reader, section, &values, (protocol, duration))?;
         let port = read_port(reader, section, &values, protocol)?;

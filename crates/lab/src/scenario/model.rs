@@ -22,9 +22,9 @@ pub struct Scenario {
     pub record: Arguments,
     /// The TLS exchange: the values of [`tls::PARAMETERS`].
     pub tls: Arguments,
-    /// The default options of endpoints: the values of [`quic::PARAMETERS`].
+    /// The default options of endpoints: the values of [`quic::Config`].
     pub transport: Arc<Arguments>,
-    /// The default options of flows over TCP: the values of [`tcp::PARAMETERS`].
+    /// The default options of flows over TCP: the values of [`tcp::Config`].
     pub tcp: Arc<Arguments>,
     /// The nodes, in the order of their declarations, or else in the order in which links name them.
     pub nodes: Vec<Node>,
@@ -159,10 +159,10 @@ pub struct Flow {
     pub application: Component,
     /// The protocol; default: QUIC.
     pub protocol: Protocol,
-    /// The options of both endpoints over QUIC: the values of [`quic::PARAMETERS`]. Flows with equal options mostly share
+    /// The options of both endpoints over QUIC: the values of [`quic::Config`]. Flows with equal options mostly share
     /// them.
     pub transport: Arc<Arguments>,
-    /// The options of both endpoints over TCP: the values of [`tcp::PARAMETERS`]. Shared in the same way.
+    /// The options of both endpoints over TCP: the values of [`tcp::Config`]. Shared in the same way.
     pub tcp: Arc<Arguments>,
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a scenario file, and their options as rows.
 
-use units::parameter::{Kind, Parameter, Room, Row};
+use units::parameter::{Kind, Options, Parameter, Room, Row};
 
 /// The options at the top of a scenario.
 pub(super) static TOP: &[Parameter] = &[
@@ -355,13 +355,13 @@ pub(super) static SECTIONS: &[Section] = &[
     Section {
         name: TRANSPORT,
         about: "[transport], [flow.transport]: the endpoints of all flows, or of one flow",
-        parameters: quic::PARAMETERS,
+        parameters: quic::Config::PARAMETERS,
         form: Form::Table,
     },
     Section {
         name: TCP,
         about: "[tcp], [flow.tcp]: the same for flows over TCP",
-        parameters: tcp::PARAMETERS,
+        parameters: tcp::Config::PARAMETERS,
         form: Form::Table,
     },
     Section {

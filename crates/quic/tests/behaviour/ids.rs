@@ -146,7 +146,10 @@ fn violations_close_with_the_right_code() {
 /// RFC 9000-18.2-6: the option permits no other values.
 #[test]
 fn at_least_two_ids_are_accepted() {
-    let row = quic::PARAMETERS.iter().find(|row| row.name == "active_connection_id_limit").unwrap();
+    let row = <quic::Config as units::parameter::Options>::PARAMETERS
+        .iter()
+        .find(|row| row.name == "active_connection_id_limit")
+        .unwrap();
     assert!(matches!(row.kind, units::parameter::Kind::Integer(2, _)), "{:?}", row.kind);
     let mut pair = Pair::new(null(), limit(2), limit(2), delay(10));
     pair.establish();

@@ -2,7 +2,7 @@
 
 use quic::Config;
 use random::Stream;
-use units::parameter::{Kind, Parameter, Value};
+use units::parameter::{Kind, Options as _, Parameter, Value};
 use units::{Duration, Size};
 
 /// Bounds that keep a case short, or able to finish; all other rows are drawn from the whole range of their kind.
@@ -67,7 +67,7 @@ pub(crate) fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value>
 /// Options of a connection, each default or drawn.
 pub(crate) fn config(random: &mut Stream) -> Config {
     let mut given = Vec::new();
-    for parameter in quic::PARAMETERS {
+    for parameter in Config::PARAMETERS {
         let needs = matches!(
             parameter.name,
             "initial_max_data"

@@ -9,7 +9,7 @@ mod tracing;
 mod transmit;
 
 use crate::ack_policy::AckPolicy;
-use crate::config::Config;
+use crate::config::{Config, Layer};
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
 use crate::fast_open::FastOpenState;
@@ -203,7 +203,7 @@ impl Connection {
             recovery: Recovery::new(&config, clock, random.bits())?,
             known_paths,
             outgoing: Outgoing::default(),
-            tls: config.tls.then(|| Box::new(Records::new(side, tls))),
+            tls: (config.tls == Layer::Tls13).then(|| Box::new(Records::new(side, tls))),
             fin_wanted: false,
             fin_sent: false,
             incoming: Reassembly::new(),

@@ -43,7 +43,8 @@ impl Relay {
 #[test]
 fn tls_passes_a_relay() {
     for tls in [false, true] {
-        let ends = Config { tls, ..Config::default() };
+        let ends =
+            Config { tls: if tls { tcp::Layer::Tls13 } else { tcp::Layer::None }, ..Config::default() };
         let mut relay = Relay::new(&ends, &Config::default());
         relay.near.write(CLIENT, 300_000, true);
         relay.far.write(SERVER, 400_000, false);

@@ -37,7 +37,7 @@ fn config(seed: u64) -> Config {
         limited_transmit: bit(5),
         window_scaling: bit(6),
         nagle: bit(7),
-        tls: seed % 7 == 3,
+        tls: if seed % 7 == 3 { tcp::Layer::Tls13 } else { tcp::Layer::None },
         fast_open: [FastOpen::Off, FastOpen::Request, FastOpen::Cached][seed as usize % 11 % 3],
         ..Config::default()
     }

@@ -243,6 +243,8 @@ mod tests {
         /// a record
         #[option(example = "1\n2\n")]
         file: Option<File>,
+        #[option(skip)]
+        for_tests: bool,
     }
     const LARGEST: u64 = 1500;
 
@@ -281,6 +283,7 @@ mod tests {
             shares: vec![(Duration::from_secs(1), 0.5)],
             source: None,
             file: None,
+            for_tests: false,
         };
         assert_eq!(own, expected);
         assert_eq!(own.estimate.word(), "by time");

@@ -2,6 +2,7 @@
 
 use crate::Version;
 use std::fmt;
+use units::parameter::{Accepted, Kind, Value};
 
 /// The version information of one side: the chosen version and the available ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,20 @@ impl FromIterator<Version> for VersionList {
         let mut list = VersionList::default();
         versions.into_iter().for_each(|version| list.push(version));
         list
+    }
+}
+
+/// The versions that an endpoint supports, as an option says it.
+impl Accepted for VersionList {
+    const KIND: Kind = Kind::Choice(&["1", "2", "1 2", "2 1"]);
+    fn accept(value: &Value) -> Option<VersionList> {
+        let Value::Text(names) = value else { return None };
+        let version = |name| match name {
+            "1" => Some(Version::V1),
+            "2" => Some(Version::V2),
+            _ => None,
+        };
+        names.split(' ').map(version).collect()
     }
 }
 

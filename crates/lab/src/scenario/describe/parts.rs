@@ -6,7 +6,7 @@ use crate::proxy;
 use crate::scenario::model::{Flow, NodeKind, Protocol};
 use network::NodeId;
 use units::Duration;
-use units::parameter::Component;
+use units::parameter::{Component, Options};
 
 /// Where a part begins or ends.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ impl End<'_> {
     /// The options of the connection at this end of a flow over TCP.
     pub(super) fn config(&self, flow: &Flow) -> tcp::Config {
         match self {
-            End::Host => tcp::Config::from(&*flow.tcp),
+            End::Host => tcp::Config::of(&flow.tcp),
             End::Proxy { kind, side, .. } => proxy::side_config(&kind.arguments, side),
         }
     }
