@@ -1,29 +1,17 @@
 //! The common state of window-based controllers: packet sizes, the recovery period, the smoothed RTT, pacing.
 
 use crate::recovery_period::RecoveryPeriod;
-use crate::window_pacing::{MinimumRtt, WindowPacing};
+use crate::window_pacing::{MinimumRtt, PacingOptions, WindowPacing};
 use crate::{AckSample, Adjustment, Allowance, MAX_WINDOW, Setup};
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::parameter::Options;
 
-/// The minimum window, an option of all of them.
-pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
-    name: "minimum_window",
-    kind: Kind::Integer(1, 1000),
-    default: Default::Is("2"),
-    about: "minimum window in packets: kMinimumWindow (RFC 9002 section 7.2)",
-};
-
-/// The share of the window kept after a mark, for controllers that treat a mark as a loss. `about` ends with the
-/// source of the number.
-pub(crate) const fn beta_ecn(about: &'static str) -> Parameter {
-    Parameter { name: "beta_ecn", kind: Kind::Number(0.1, 0.99), default: Default::Absent, about }
-}
-
-/// The shares of the window kept after a loss and after a mark, which are equal unless [`beta_ecn`] is set.
-pub(crate) fn betas(arguments: &Arguments) -> (f64, f64) {
-    let beta = arguments.number("beta");
-    (beta, if arguments.has("beta_ecn") { arguments.number("beta_ecn") } else { beta })
+/// The option that all of them have.
+#[derive(Debug, Clone, Options)]
+pub(crate) struct WindowOptions {
+    /// minimum window in packets: kMinimumWindow (RFC 9002 section 7.2)
+    #[option(default = 2, within = 1..=1000)]
+    minimum_window: u64,
 }
 
 /// The common state of one sender.
@@ -41,19 +29,19 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Creates the state with pacing as in the options of [`crate::window_pacing`].
-    pub(crate) fn new(arguments: &Arguments, setup: Setup) -> Basis {
+    /// Creates the state with pacing as the options say.
+    pub(crate) fn new(window: &WindowOptions, pacing: &PacingOptions, setup: Setup) -> Basis {
         Basis {
-            pacing: WindowPacing::new(arguments),
-            minimum_rtt: MinimumRtt::new(arguments),
-            ..Basis::unpaced(arguments, setup)
+            pacing: WindowPacing::new(pacing),
+            minimum_rtt: MinimumRtt::new(pacing),
+            ..Basis::unpaced(window, setup)
         }
     }
     /// Creates the state for a controller with its own pacing rate.
-    pub(crate) fn unpaced(arguments: &Arguments, setup: Setup) -> Basis {
+    pub(crate) fn unpaced(window: &WindowOptions, setup: Setup) -> Basis {
         Basis {
             setup,
-            minimum_packets: arguments.integer("minimum_window"),
+            minimum_packets: window.minimum_window,
             pacing: WindowPacing::off(),
             minimum_rtt: None,
             recovery: RecoveryPeriod::default(),

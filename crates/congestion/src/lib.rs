@@ -19,7 +19,6 @@ mod fixed;
 pub mod fuzz;
 mod newreno;
 mod none;
-mod options;
 mod pacer;
 mod prague;
 mod prr;

@@ -1,38 +1,45 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
 use crate::additive::Additive;
-use crate::basis::{Basis, MINIMUM_WINDOW, beta_ecn, betas};
-use crate::options::join;
+use crate::basis::{Basis, WindowOptions};
 use crate::recovery_period::RecoveryPeriod;
-use crate::slow_start::{self, SlowStart};
-use crate::window_pacing;
+use crate::slow_start::{SlowStart, SlowStartOptions};
+use crate::window_pacing::PacingOptions;
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
 use units::Time;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Choice, Options, Row};
 
-const OWN: [Parameter; 4] = [
-    Parameter {
-        name: "beta",
-        kind: Kind::Number(0.1, 0.95),
-        default: Default::Is("0.5"),
-        about: "factor of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
-    },
-    beta_ecn("factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.8)"),
-    MINIMUM_WINDOW,
-    Parameter {
-        name: "increase",
-        kind: Kind::Choice(&["exact", "approximate"]),
-        default: Default::Is("\"exact\""),
-        about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
-    },
-];
-const PARAMETERS: [Parameter; 17] =
-    join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
+/// The options of NewReno.
+#[derive(Debug, Clone, Options)]
+struct NewRenoOptions {
+    /// factor of the window after a loss: kLossReductionFactor (RFC 9002 B.1)
+    #[option(default = 0.5, within = 0.1..=0.95)]
+    beta: f64,
+    /// factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.8)
+    #[option(within = 0.1..=0.99)]
+    beta_ecn: Option<f64>,
+    #[options]
+    window: WindowOptions,
+    /// growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet
+    /// as in the pseudocode of RFC 9002 B.5
+    #[option(default = "exact")]
+    increase: Increase,
+    #[options]
+    pacing: PacingOptions,
+    #[options]
+    slow_start: SlowStartOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Increase {
+    Exact,
+    Approximate,
+}
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "newreno",
     about: "NewReno: slow start, additive increase, one halving per round trip (RFC 9002 section 7)",
-    parameters: &PARAMETERS,
+    parameters: NewRenoOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(NewReno::new(arguments, setup)),
 };
 
@@ -55,13 +62,13 @@ pub struct NewReno {
 impl NewReno {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
-        let basis = Basis::new(arguments, setup);
-        let (beta, beta_ecn) = betas(arguments);
+        let options = NewRenoOptions::of(arguments);
+        let basis = Basis::new(&options.window, &options.pacing, setup);
         let mut sender = NewReno {
-            beta,
-            beta_ecn,
-            exact: arguments.text("increase") == "exact",
-            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            beta: options.beta,
+            beta_ecn: options.beta_ecn.unwrap_or(options.beta),
+            exact: options.increase == Increase::Exact,
+            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
             window: basis.initial(),
             ssthresh: u64::MAX,
             increase: Additive::default(),
@@ -214,7 +221,8 @@ mod tests {
         growing("exact")
     }
     fn growing(increase: &str) -> NewReno {
-        let arguments = arguments(&PARAMETERS, &[("increase", Value::Text(increase.to_owned()))]);
+        let arguments =
+            arguments(NewRenoOptions::PARAMETERS, &[("increase", Value::Text(increase.to_owned()))]);
         NewReno::new(&arguments, SETUP)
     }
 
@@ -357,7 +365,7 @@ mod tests {
             let initial_window = crate::initial_window(initial_packets, 1200);
             assert_eq!(initial_window, 12_000);
             let setup = Setup { max_datagram_size: 1200, initial_window, initial_packets, ..SETUP };
-            let mut sender = NewReno::new(&arguments(&PARAMETERS, &[]), setup);
+            let mut sender = NewReno::new(&arguments(NewRenoOptions::PARAMETERS, &[]), setup);
             sender.on_signal(&Signal::DatagramSize { bytes: 8972 });
             assert_eq!(sender.allowance().window, 17_944, "the least window: two packets of this size");
             sender.on_signal(&Signal::PathChanged);
@@ -371,7 +379,7 @@ mod tests {
         for (beta_ecn, left) in [(None, 5_000), (Some(0.8), 8_000)] {
             let changes: Vec<_> =
                 beta_ecn.map(|beta| ("beta_ecn", Value::Number(beta))).into_iter().collect();
-            let mut s = NewReno::new(&arguments(&PARAMETERS, &changes), SETUP);
+            let mut s = NewReno::new(&arguments(NewRenoOptions::PARAMETERS, &changes), SETUP);
             s.on_signal(&Signal::Marked { now: at(10), packets: 1, newest_sent_at: at(5) });
             assert_eq!((s.allowance().window, s.state()), (left, "recovery"));
             s.on_signal(&Signal::Marked { now: at(11), packets: 1, newest_sent_at: at(9) });

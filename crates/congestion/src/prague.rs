@@ -1,49 +1,42 @@
 //! Prague, the scalable controller for L4S (draft-briscoe-iccrg-prague-congestion-control-04).
 
-use crate::basis::{Basis, MINIMUM_WINDOW};
-use crate::options::join;
+use crate::basis::{Basis, WindowOptions};
 use crate::recovery_period::RecoveryPeriod;
 use crate::round::Rounds;
-use crate::slow_start::{self, SlowStart};
-use crate::window_pacing;
+use crate::slow_start::{SlowStart, SlowStartOptions};
+use crate::window_pacing::PacingOptions;
 use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
-const OWN: [Parameter; 5] = [
-    Parameter {
-        name: "g",
-        kind: Kind::Number(0.001, 1.0),
-        default: Default::Is("0.0625"),
-        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.3: 1/16)",
-    },
-    Parameter {
-        name: "rtt_virt_min",
-        kind: Kind::Duration,
-        default: Default::Is("\"25 ms\""),
-        about: "RTT whose rate a flow with a shorter RTT takes (section 2.4.4: 25 ms)",
-    },
-    Parameter {
-        name: "rtt_transition",
-        kind: Kind::Integer(0, 1_000_000),
-        default: Default::Is("500"),
-        about: "round trips after slow start before that applies (section 2.4.4: 500)",
-    },
-    Parameter {
-        name: "beta",
-        kind: Kind::Number(0.1, 0.95),
-        default: Default::Is("0.5"),
-        about: "factor of the window after a loss (section 2.4.1: as Reno, 0.5)",
-    },
-    MINIMUM_WINDOW,
-];
-pub(crate) const PARAMETERS: [Parameter; 18] =
-    join(&[&OWN, &window_pacing::parameters("1.0"), &slow_start::parameters("\"standard\"")]);
+/// The options of Prague.
+#[derive(Debug, Clone, Options)]
+struct PragueOptions {
+    /// gain of the moving average of the share of marked packets
+    /// (draft-briscoe-iccrg-prague-congestion-control-04 section 2.3: 1/16)
+    #[option(default = 0.0625, within = 0.001..=1.0)]
+    g: f64,
+    /// RTT whose rate a flow with a shorter RTT takes (section 2.4.4: 25 ms)
+    #[option(default = "25 ms")]
+    rtt_virt_min: Duration,
+    /// round trips after slow start before that applies (section 2.4.4: 500)
+    #[option(default = 500, within = 0..=1_000_000)]
+    rtt_transition: u64,
+    /// factor of the window after a loss (section 2.4.1: as Reno, 0.5)
+    #[option(default = 0.5, within = 0.1..=0.95)]
+    beta: f64,
+    #[options]
+    window: WindowOptions,
+    #[options(pacing_gain = 1.0)]
+    pacing: PacingOptions,
+    #[options]
+    slow_start: SlowStartOptions,
+}
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "prague",
     about: "Prague for L4S: sends ECT(1) and gives way in proportion to the share of packets that are marked (draft-briscoe-iccrg-prague-congestion-control-04)",
-    parameters: &PARAMETERS,
+    parameters: PragueOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Prague::new(arguments, setup)),
 };
 
@@ -51,7 +44,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct Prague {
     basis: Basis,
-    options: Options,
+    options: PragueOptions,
     slow_start: SlowStart,
     marks: Marks,
     /// In bytes.
@@ -70,14 +63,6 @@ struct Reduction {
     at: Time,
     /// The window before it, if marks caused it.
     before: Option<f64>,
-}
-
-#[derive(Debug)]
-struct Options {
-    g: f64,
-    rtt_virt_min: Duration,
-    rtt_transition: u64,
-    beta: f64,
 }
 
 /// The average share of CE-marked packets (section 2.3, "Moving Average of ECN Feedback").
@@ -111,16 +96,11 @@ impl Marks {
 impl Prague {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Prague {
-        let basis = Basis::new(arguments, setup);
-        let options = Options {
-            g: arguments.number("g"),
-            rtt_virt_min: arguments.duration("rtt_virt_min"),
-            rtt_transition: arguments.integer("rtt_transition"),
-            beta: arguments.number("beta"),
-        };
+        let options = PragueOptions::of(arguments);
+        let basis = Basis::new(&options.window, &options.pacing, setup);
         let window = basis.initial() as f64;
         let mut sender = Prague {
-            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
             basis,
             options,
             marks: Marks::default(),
@@ -284,7 +264,7 @@ mod tests {
     use units::parameter::Value;
 
     fn sender(changes: &[(&'static str, Value)]) -> Prague {
-        Prague::new(&arguments(&PARAMETERS, changes), SETUP)
+        Prague::new(&arguments(PragueOptions::PARAMETERS, changes), SETUP)
     }
     fn packets(s: &Prague) -> f64 {
         s.window / 1000.0

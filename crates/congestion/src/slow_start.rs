@@ -3,60 +3,46 @@
 use crate::AckSample;
 use crate::round::Rounds;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::parameter::{Choice, Options};
 
-/// The options, with the controller's default kind of slow start.
-pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
-    [
-        Parameter {
-            name: "slow_start",
-            kind: Kind::Choice(&["standard", "hystart++"]),
-            default: Default::Is(default),
-            about: "how the window grows before the first loss: doubling until then, or until the RTT grows (HyStart++, RFC 9406)",
-        },
-        Parameter {
-            name: "min_rtt_thresh",
-            kind: Kind::Duration,
-            default: Default::Is("\"4 ms\""),
-            about: "HyStart++: lower limit of the RTT growth that ends slow start (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "max_rtt_thresh",
-            kind: Kind::Duration,
-            default: Default::Is("\"16 ms\""),
-            about: "HyStart++: upper limit of the RTT growth that ends slow start (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "min_rtt_divisor",
-            kind: Kind::Integer(1, 1000),
-            default: Default::Is("8"),
-            about: "HyStart++: slow start ends when the RTT grows by the last round's minimum divided by this, within the two limits (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "n_rtt_sample",
-            kind: Kind::Integer(1, 1000),
-            default: Default::Is("8"),
-            about: "HyStart++: RTT samples that a round needs to count (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "css_growth_divisor",
-            kind: Kind::Integer(2, 1000),
-            default: Default::Is("4"),
-            about: "HyStart++: conservative slow start grows this many times slower than slow start (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "css_rounds",
-            kind: Kind::Integer(1, 1000),
-            default: Default::Is("5"),
-            about: "HyStart++: round trips of conservative slow start before congestion avoidance (RFC 9406 section 4.3)",
-        },
-        Parameter {
-            name: "l",
-            kind: Kind::Integer(1, 1_000_000),
-            default: Default::Absent,
-            about: "HyStart++: packets that one acknowledgement may add; by default unlimited with pacing, 8 without (RFC 9406 section 4.3)",
-        },
-    ]
+/// The options of slow start.
+#[derive(Debug, Clone, Copy, Options)]
+pub(crate) struct SlowStartOptions {
+    /// how the window grows before the first loss: doubling until then, or until the RTT grows (HyStart++, RFC
+    /// 9406)
+    #[option(default = "standard")]
+    slow_start: Kind,
+    /// HyStart++: lower limit of the RTT growth that ends slow start (RFC 9406 section 4.3)
+    #[option(default = "4 ms")]
+    min_rtt_thresh: Duration,
+    /// HyStart++: upper limit of the RTT growth that ends slow start (RFC 9406 section 4.3)
+    #[option(default = "16 ms")]
+    max_rtt_thresh: Duration,
+    /// HyStart++: slow start ends when the RTT grows by the last round's minimum divided by this, within the two
+    /// limits (RFC 9406 section 4.3)
+    #[option(default = 8, within = 1..=1000)]
+    min_rtt_divisor: u64,
+    /// HyStart++: RTT samples that a round needs to count (RFC 9406 section 4.3)
+    #[option(default = 8, within = 1..=1000)]
+    n_rtt_sample: u64,
+    /// HyStart++: conservative slow start grows this many times slower than slow start (RFC 9406 section 4.3)
+    #[option(default = 4, within = 2..=1000)]
+    css_growth_divisor: u64,
+    /// HyStart++: round trips of conservative slow start before congestion avoidance (RFC 9406 section 4.3)
+    #[option(default = 5, within = 1..=1000)]
+    css_rounds: u64,
+    /// HyStart++: packets that one acknowledgement may add; by default unlimited with pacing, 8 without (RFC 9406
+    /// section 4.3)
+    #[option(within = 1..=1_000_000)]
+    l: Option<u64>,
+}
+
+/// The kinds of slow start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Kind {
+    Standard,
+    #[word("hystart++")]
+    HyStart,
 }
 
 /// The effect of an acknowledgement in slow start.
@@ -79,8 +65,8 @@ pub(crate) struct SlowStart {
 
 impl SlowStart {
     /// Creates the state from the options; `paced`: whether the sender is.
-    pub(crate) fn new(arguments: &Arguments, paced: bool) -> SlowStart {
-        let initial = (arguments.text("slow_start") == "hystart++").then(|| HyStart::new(arguments, paced));
+    pub(crate) fn new(options: &SlowStartOptions, paced: bool) -> SlowStart {
+        let initial = (options.slow_start == Kind::HyStart).then(|| HyStart::new(options, paced));
         SlowStart { hystart: initial, initial }
     }
     /// Processes an acknowledgement in slow start; `datagram`: the size of a full packet in bytes.
@@ -113,19 +99,6 @@ impl SlowStart {
     }
 }
 
-/// The constants of RFC 9406 section 4.3.
-#[derive(Debug, Clone, Copy)]
-struct Constants {
-    min_rtt_thresh: Duration,
-    max_rtt_thresh: Duration,
-    min_rtt_divisor: u64,
-    n_rtt_sample: u64,
-    css_growth_divisor: u64,
-    css_rounds: u64,
-    /// Packets; `None` for no limit.
-    l: Option<u64>,
-}
-
 /// Conservative slow start (RFC 9406 section 4.2, "CSS").
 #[derive(Debug, Clone, Copy)]
 struct Conservative {
@@ -138,7 +111,7 @@ struct Conservative {
 /// The state of HyStart++ (RFC 9406 section 4.2).
 #[derive(Debug, Clone, Copy)]
 struct HyStart {
-    constants: Constants,
+    options: SlowStartOptions,
     rounds: Rounds,
     /// `lastRoundMinRTT` and `currentRoundMinRTT`; `None` for infinity.
     last_round: Option<Duration>,
@@ -149,22 +122,9 @@ struct HyStart {
 }
 
 impl HyStart {
-    fn new(arguments: &Arguments, paced: bool) -> HyStart {
-        let l = match arguments.get("l") {
-            Some(Value::Integer(l)) => Some(*l),
-            _ => (!paced).then_some(8),
-        };
-        let constants = Constants {
-            min_rtt_thresh: arguments.duration("min_rtt_thresh"),
-            max_rtt_thresh: arguments.duration("max_rtt_thresh"),
-            min_rtt_divisor: arguments.integer("min_rtt_divisor"),
-            n_rtt_sample: arguments.integer("n_rtt_sample"),
-            css_growth_divisor: arguments.integer("css_growth_divisor"),
-            css_rounds: arguments.integer("css_rounds"),
-            l,
-        };
+    fn new(options: &SlowStartOptions, paced: bool) -> HyStart {
         HyStart {
-            constants,
+            options: SlowStartOptions { l: options.l.or((!paced).then_some(8)), ..*options },
             rounds: Rounds::new(),
             last_round: None,
             this_round: None,
@@ -174,7 +134,7 @@ impl HyStart {
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>, datagram: u64) -> Growth {
-        let Constants { css_growth_divisor, css_rounds, l, .. } = self.constants;
+        let SlowStartOptions { css_growth_divisor, css_rounds, l, .. } = self.options;
         let mut done = false;
         if self.rounds.on_ack(ack) {
             // Section 4.2: the current minimum becomes the last, and the new round has none.
@@ -203,7 +163,8 @@ impl HyStart {
 
     /// Enters conservative slow start when the minimum RTT of a round has grown, and leaves it if that proves wrong.
     fn judge(&mut self) {
-        let Constants { min_rtt_thresh, max_rtt_thresh, min_rtt_divisor, n_rtt_sample, .. } = self.constants;
+        let SlowStartOptions { min_rtt_thresh, max_rtt_thresh, min_rtt_divisor, n_rtt_sample, .. } =
+            self.options;
         if self.samples < n_rtt_sample {
             return;
         }

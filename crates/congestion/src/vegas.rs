@@ -1,47 +1,38 @@
 //! Vegas (Brakmo and Peterson 1995): the window follows the number of its packets in queues.
 
-use crate::basis::{Basis, MINIMUM_WINDOW};
-use crate::options::join;
+use crate::basis::{Basis, WindowOptions};
 use crate::recovery_period::RecoveryPeriod;
 use crate::round::Rounds;
-use crate::window_pacing;
+use crate::window_pacing::PacingOptions;
 use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
-const OWN: [Parameter; 5] = [
-    Parameter {
-        name: "alpha",
-        kind: Kind::Number(0.0, 10_000.0),
-        default: Default::Is("2.0"),
-        about: "packets in queues below which the window grows (Brakmo and Peterson 1995 section 3.2: 2)",
-    },
-    Parameter {
-        name: "beta",
-        kind: Kind::Number(0.0, 10_000.0),
-        default: Default::Is("4.0"),
-        about: "packets in queues above which the window shrinks (Brakmo and Peterson 1995 section 3.2: 4)",
-    },
-    Parameter {
-        name: "gamma",
-        kind: Kind::Number(0.0, 10_000.0),
-        default: Default::Is("1.0"),
-        about: "packets in queues above which slow start ends (Brakmo and Peterson 1995 section 3.3: 1)",
-    },
-    Parameter {
-        name: "loss_reduction",
-        kind: Kind::Number(0.1, 0.95),
-        default: Default::Is("0.5"),
-        about: "factor of the window after a loss or a CE mark (RFC 9002 section 7.3.2; 0.75 in ns-2's Vegas)",
-    },
-    MINIMUM_WINDOW,
-];
-pub(crate) const PARAMETERS: [Parameter; 10] = join(&[&OWN, &window_pacing::parameters("1.25")]);
+/// The options of Vegas.
+#[derive(Debug, Clone, Options)]
+struct VegasOptions {
+    /// packets in queues below which the window grows (Brakmo and Peterson 1995 section 3.2: 2)
+    #[option(default = 2.0, within = 0.0..=10_000.0)]
+    alpha: f64,
+    /// packets in queues above which the window shrinks (Brakmo and Peterson 1995 section 3.2: 4)
+    #[option(default = 4.0, within = 0.0..=10_000.0)]
+    beta: f64,
+    /// packets in queues above which slow start ends (Brakmo and Peterson 1995 section 3.3: 1)
+    #[option(default = 1.0, within = 0.0..=10_000.0)]
+    gamma: f64,
+    /// factor of the window after a loss or a CE mark (RFC 9002 section 7.3.2; 0.75 in ns-2's Vegas)
+    #[option(default = 0.5, within = 0.1..=0.95)]
+    loss_reduction: f64,
+    #[options]
+    window: WindowOptions,
+    #[options]
+    pacing: PacingOptions,
+}
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "vegas",
     about: "Vegas: keeps a few packets in queues, which it estimates from the RTT (Brakmo and Peterson 1995)",
-    parameters: &PARAMETERS,
+    parameters: VegasOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Vegas::new(arguments, setup)),
 };
 
@@ -64,14 +55,15 @@ pub struct Vegas {
 impl Vegas {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Vegas {
-        let basis = Basis::new(arguments, setup);
+        let options = VegasOptions::of(arguments);
+        let basis = Basis::new(&options.window, &options.pacing, setup);
         let window = basis.initial();
         let mut sender = Vegas {
             basis,
-            alpha: arguments.number("alpha"),
-            beta: arguments.number("beta"),
-            gamma: arguments.number("gamma"),
-            loss_reduction: arguments.number("loss_reduction"),
+            alpha: options.alpha,
+            beta: options.beta,
+            gamma: options.gamma,
+            loss_reduction: options.loss_reduction,
             rounds: Rounds::new(),
             growing: true,
             window,
@@ -196,7 +188,7 @@ mod tests {
     use units::parameter::Value;
 
     fn sender(changes: &[(&'static str, Value)]) -> Vegas {
-        Vegas::new(&arguments(&PARAMETERS, changes), SETUP)
+        Vegas::new(&arguments(VegasOptions::PARAMETERS, changes), SETUP)
     }
     fn packets(s: &Vegas) -> u64 {
         s.allowance().window / 1000

@@ -2,37 +2,35 @@
 //! RTT.
 
 use crate::additive::Additive;
-use crate::basis::{Basis, MINIMUM_WINDOW};
-use crate::options::join;
+use crate::basis::{Basis, WindowOptions};
 use crate::round::Rounds;
-use crate::slow_start::{self, SlowStart};
-use crate::window_pacing;
+use crate::slow_start::{SlowStart, SlowStartOptions};
+use crate::window_pacing::PacingOptions;
 use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
-const OWN: [Parameter; 3] = [
-    Parameter {
-        name: "alpha",
-        kind: Kind::Number(0.0, 0.999),
-        default: Default::Is("0.9"),
-        about: "weight of the old estimate in the low-pass filter of the bandwidth (Grieco and Mascolo 2004: 0.9)",
-    },
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: Default::Is("\"50 ms\""),
-        about: "minimum time between two bandwidth samples if the RTT is shorter (Linux: 50 ms)",
-    },
-    MINIMUM_WINDOW,
-];
-pub(crate) const PARAMETERS: [Parameter; 16] =
-    join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
+/// The options of Westwood.
+#[derive(Debug, Clone, Options)]
+struct WestwoodOptions {
+    /// weight of the old estimate in the low-pass filter of the bandwidth (Grieco and Mascolo 2004: 0.9)
+    #[option(default = 0.9, within = 0.0..=0.999)]
+    alpha: f64,
+    /// minimum time between two bandwidth samples if the RTT is shorter (Linux: 50 ms)
+    #[option(default = "50 ms")]
+    interval: Duration,
+    #[options]
+    window: WindowOptions,
+    #[options]
+    pacing: PacingOptions,
+    #[options]
+    slow_start: SlowStartOptions,
+}
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "westwood",
     about: "Westwood+: NewReno, but a loss sets the window to the measured bandwidth times the minimum RTT (Grieco and Mascolo 2004)",
-    parameters: &PARAMETERS,
+    parameters: WestwoodOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Westwood::new(arguments, setup)),
 };
 
@@ -89,10 +87,11 @@ impl Bandwidth {
 impl Westwood {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Westwood {
-        let basis = Basis::new(arguments, setup);
+        let options = WestwoodOptions::of(arguments);
+        let basis = Basis::new(&options.window, &options.pacing, setup);
         let bandwidth = Bandwidth {
-            alpha: arguments.number("alpha"),
-            interval: arguments.duration("interval"),
+            alpha: options.alpha,
+            interval: options.interval,
             rounds: Rounds::new(),
             since: None,
             estimate: None,
@@ -100,7 +99,7 @@ impl Westwood {
         };
         let window = basis.initial();
         let mut sender = Westwood {
-            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
             basis,
             bandwidth,
             increase: Additive::default(),
@@ -219,7 +218,7 @@ mod tests {
     use units::parameter::Value;
 
     fn sender(changes: &[(&'static str, Value)]) -> Westwood {
-        Westwood::new(&arguments(&PARAMETERS, changes), SETUP)
+        Westwood::new(&arguments(WestwoodOptions::PARAMETERS, changes), SETUP)
     }
 
     /// Rounds of 100 ms, each delivering so many bytes, with an RTT of `rtt` milliseconds.

@@ -2,43 +2,35 @@
 //! minimum RTT of a window of time.
 
 use crate::filter::WindowedMax;
-use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::parameter::{Choice, Options};
 use units::{Duration, Rate, Size, Time};
 
-/// The options, with the controller's default gain after slow start.
-pub(crate) const fn parameters(gain: &'static str) -> [Parameter; 5] {
-    [
-        Parameter {
-            name: "pacing",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "spread packets over the round trip (RFC 9002 section 7.7)",
-        },
-        Parameter {
-            name: "pacing_gain_slow_start",
-            kind: Kind::Number(1.0, 100.0),
-            default: Default::Is("2.0"),
-            about: "pacing rate in slow start, in windows per smoothed RTT",
-        },
-        Parameter {
-            name: "pacing_gain",
-            kind: Kind::Number(1.0, 100.0),
-            default: Default::Is(gain),
-            about: "pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)",
-        },
-        Parameter {
-            name: "pacing_rtt",
-            kind: Kind::Choice(&["smoothed", "windowed-min"]),
-            default: Default::Is("\"smoothed\""),
-            about: "RTT of the pacing rate: the smoothed one (RFC 9002 section 7.7), or the minimum of pacing_rtt_window, in which a late acknowledgement does not lower the rate",
-        },
-        Parameter {
-            name: "pacing_rtt_window",
-            kind: Kind::Duration,
-            default: Default::Is("\"10 s\""),
-            about: "window of pacing_rtt = \"windowed-min\" (the window of min_rtt in draft-ietf-ccwg-bbr-06)",
-        },
-    ]
+/// The options of pacing.
+#[derive(Debug, Clone, Options)]
+pub(crate) struct PacingOptions {
+    /// spread packets over the round trip (RFC 9002 section 7.7)
+    #[option(default = true)]
+    pacing: bool,
+    /// pacing rate in slow start, in windows per smoothed RTT
+    #[option(default = 2.0, within = 1.0..=100.0)]
+    pacing_gain_slow_start: f64,
+    /// pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)
+    #[option(default = 1.25, within = 1.0..=100.0)]
+    pacing_gain: f64,
+    /// RTT of the pacing rate: the smoothed one (RFC 9002 section 7.7), or the minimum of pacing_rtt_window, in which
+    /// a late acknowledgement does not lower the rate
+    #[option(default = "smoothed")]
+    pacing_rtt: PacingRtt,
+    /// window of pacing_rtt = "windowed-min" (the window of min_rtt in draft-ietf-ccwg-bbr-06)
+    #[option(default = "10 s")]
+    pacing_rtt_window: Duration,
+}
+
+/// The RTT of the pacing rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum PacingRtt {
+    Smoothed,
+    WindowedMin,
 }
 
 /// The minimum RTT of a window of time: the maximum of the complement.
@@ -50,11 +42,9 @@ pub(crate) struct MinimumRtt {
 
 impl MinimumRtt {
     /// Creates the state from the options; `None` if pacing follows the smoothed RTT.
-    pub(crate) fn new(arguments: &Arguments) -> Option<MinimumRtt> {
-        (arguments.text("pacing_rtt") == "windowed-min").then(|| MinimumRtt {
-            window: arguments.duration("pacing_rtt_window"),
-            complements: WindowedMax::default(),
-        })
+    pub(crate) fn new(options: &PacingOptions) -> Option<MinimumRtt> {
+        (options.pacing_rtt == PacingRtt::WindowedMin)
+            .then(|| MinimumRtt { window: options.pacing_rtt_window, complements: WindowedMax::default() })
     }
     /// Adds a sample. Returns whether the minimum has changed.
     pub(crate) fn update(&mut self, now: Time, sample: Duration) -> bool {
@@ -79,9 +69,11 @@ pub(crate) struct WindowPacing(Option<(u64, u64)>);
 
 impl WindowPacing {
     /// Creates the state from the options.
-    pub(crate) fn new(arguments: &Arguments) -> WindowPacing {
-        let gain = |name| (arguments.number(name) * 1000.0).round() as u64;
-        WindowPacing(arguments.flag("pacing").then(|| (gain("pacing_gain_slow_start"), gain("pacing_gain"))))
+    pub(crate) fn new(options: &PacingOptions) -> WindowPacing {
+        let gain = |gain: f64| (gain * 1000.0).round() as u64;
+        WindowPacing(
+            options.pacing.then(|| (gain(options.pacing_gain_slow_start), gain(options.pacing_gain))),
+        )
     }
     /// No pacing.
     pub(crate) const fn off() -> WindowPacing {

@@ -178,6 +178,7 @@ pub struct Config {
     #[option(default = 100, within = 0..=MAX_STREAMS)]
     pub initial_max_streams_uni: u64,
     /// connection IDs of the peer that are stored: transport parameter (RFC 9000 section 18.2)
+    // RFC 9000-18.2-6: "The value of the active_connection_id_limit parameter MUST be at least 2."
     #[option(default = 2, within = 2..=16)]
     pub active_connection_id_limit: u64,
     /// whether a server validates the addresses of clients by a Retry; busy: while `retry_above` or more

@@ -12,23 +12,23 @@ use crate::filter::WindowedMax;
 use crate::resume::bbr::CarefullyResuming;
 use crate::{AckSample, Adjustment, Allowance, Controller, Sent, Setup, Signal};
 use control::Recovery;
-use options::Options;
+use options::Bbr1Options;
 use phases::{FullPipe, State};
 use random::Stream;
-use units::parameter::{Arguments, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "bbr1",
     about: "BBRv1: paces at the maximum delivery rate of ten rounds, with a window of two bandwidth-delay products, and ignores losses (ACM Queue 2016)",
-    parameters: options::PARAMETERS,
+    parameters: Bbr1Options::PARAMETERS,
     build: &|arguments, setup| Box::new(Bbr1::new(arguments, setup)),
 };
 
 /// One BBRv1 sender, with the names of the draft, sections 4.1 to 4.3.
 #[derive(Debug)]
 pub struct Bbr1 {
-    options: Options,
+    options: Bbr1Options,
     setup: Setup,
     random: Stream,
     state: State,
@@ -62,10 +62,15 @@ pub struct Bbr1 {
 impl Bbr1 {
     /// Creates a sender in STARTUP.
     pub fn new(arguments: &Arguments, setup: Setup) -> Bbr1 {
-        Bbr1::start(Options::of(arguments), setup)
+        let mut options = Bbr1Options::of(arguments);
+        // No gains to cycle through are a gain that stays.
+        if options.cycle_gains.is_empty() {
+            options.cycle_gains.push(1.0);
+        }
+        Bbr1::start(options, setup)
     }
 
-    fn start(options: Options, setup: Setup) -> Bbr1 {
+    fn start(options: Bbr1Options, setup: Setup) -> Bbr1 {
         let mut sender = Bbr1 {
             setup,
             random: Stream::new(setup.seed, "bbr1"),

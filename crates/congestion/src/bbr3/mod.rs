@@ -12,26 +12,26 @@ use crate::bbr_outputs::{Controls, Model};
 use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::resume::bbr::CarefullyResuming;
 use crate::{AckSample, Adjustment, Allowance, Controller, Limit, Sent, Setup, Signal};
-use options::Options;
+use options::Bbr3Options;
 use random::Stream;
 use state::{
     Bounds, CwndLimited, Cycle, ExtraAcked, FullBandwidth, INFINITY, Latest, MaxBandwidth, MinRtt, Recovery,
     Sample, State,
 };
-use units::parameter::{Arguments, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Rate, Time};
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "bbr3",
     about: "BBRv3: a model of the path from delivery rate, least RTT and loss sets pacing rate and window (draft-ietf-ccwg-bbr-06)",
-    parameters: options::PARAMETERS,
+    parameters: Bbr3Options::PARAMETERS,
     build: &|arguments, setup| Box::new(Bbr3::new(arguments, setup)),
 };
 
 /// One BBRv3 sender.
 #[derive(Debug)]
 pub struct Bbr3 {
-    options: Options,
+    options: Bbr3Options,
     setup: Setup,
     random: Stream,
     // The connection (2.2), as last reported to the controller.
@@ -72,11 +72,14 @@ pub struct Bbr3 {
 impl Bbr3 {
     /// Creates a sender in Startup.
     pub fn new(arguments: &Arguments, setup: Setup) -> Bbr3 {
-        Bbr3::start(Options::of(arguments), setup)
+        let mut options = Bbr3Options::of(arguments);
+        // The value 1 would move the point of `InflightAtLoss()` to infinity.
+        options.loss_thresh = options.loss_thresh.min(0.99);
+        Bbr3::start(options, setup)
     }
 
     /// `OnInit()` (5.2.1). The clock is still unknown, so the first sample sets the time stamps of the filters.
-    fn start(options: Options, setup: Setup) -> Bbr3 {
+    fn start(options: Bbr3Options, setup: Setup) -> Bbr3 {
         let mut sender = Bbr3 {
             setup,
             random: Stream::new(setup.seed, "bbr3"),

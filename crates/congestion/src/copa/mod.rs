@@ -5,49 +5,40 @@ mod mode;
 #[cfg(test)]
 mod tests;
 
-use crate::basis::{Basis, MINIMUM_WINDOW};
+use crate::basis::{Basis, WindowOptions};
 use crate::recovery_period::RecoveryPeriod;
 use crate::round::Rounds;
 use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
 use delays::Delays;
 use mode::Mode;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Rate, Size, Time};
 
-const DELTA: Parameter = Parameter {
-    name: "delta",
-    kind: Kind::Number(0.001, 1.0),
-    default: Default::Is("0.5"),
-    about: "weight of delay against rate: the flow aims at 1/delta packets in queues (Copa section 2.1: 0.5)",
-};
+/// The options of Copa.
+#[derive(Debug, Clone, Options)]
+struct CopaOptions {
+    /// weight of delay against rate: the flow aims at 1/delta packets in queues (Copa section 2.1: 0.5)
+    #[option(default = 0.5, within = 0.001..=1.0)]
+    delta: f64,
+    /// switch to the competitive mode while the queue is never nearly empty (Copa section 2.2)
+    #[option(default = true)]
+    competitive: bool,
+    /// time over which the minimum RTT is taken (Copa section 2.1: 10 s)
+    #[option(default = "10 s")]
+    min_rtt_window: Duration,
+    /// pacing rate in windows per standing RTT (Copa section 2.1: 2)
+    #[option(default = 2.0, within = 1.0..=100.0)]
+    pacing_gain: f64,
+    #[options]
+    window: WindowOptions,
+}
+
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "copa",
     about: "Copa: aims at a rate of one packet per delta times the queueing delay, and competes with flows that fill buffers in a mode of its own (NSDI 2018)",
-    parameters: &PARAMETERS,
+    parameters: CopaOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Copa::new(arguments, setup)),
 };
-pub(crate) const PARAMETERS: [Parameter; 5] = [
-    DELTA,
-    Parameter {
-        name: "competitive",
-        kind: Kind::Flag,
-        default: Default::Is("true"),
-        about: "switch to the competitive mode while the queue is never nearly empty (Copa section 2.2)",
-    },
-    Parameter {
-        name: "min_rtt_window",
-        kind: Kind::Duration,
-        default: Default::Is("\"10 s\""),
-        about: "time over which the minimum RTT is taken (Copa section 2.1: 10 s)",
-    },
-    Parameter {
-        name: "pacing_gain",
-        kind: Kind::Number(1.0, 100.0),
-        default: Default::Is("2.0"),
-        about: "pacing rate in windows per standing RTT (Copa section 2.1: 2)",
-    },
-    MINIMUM_WINDOW,
-];
 
 /// The number of windows in one direction before the velocity grows (section 2.1).
 const STEADY_ROUNDS: u32 = 3;
@@ -115,20 +106,21 @@ impl Velocity {
 impl Copa {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Copa {
-        let basis = Basis::unpaced(arguments, setup);
+        let options = CopaOptions::of(arguments);
+        let basis = Basis::unpaced(&options.window, setup);
         let window = basis.initial() as f64;
-        let min_rtt_window = arguments.duration("min_rtt_window");
+        let min_rtt_window = options.min_rtt_window;
         let mut sender = Copa {
             basis,
             min_rtt_window,
-            pacing_gain: arguments.number("pacing_gain"),
+            pacing_gain: options.pacing_gain,
             window,
             slow_start: true,
             delays: Delays::default(),
             rounds: Rounds::new(),
             windows: Rounds::new(),
             velocity: Velocity::new(window),
-            mode: Mode::new(arguments.number("delta"), arguments.flag("competitive"), min_rtt_window),
+            mode: Mode::new(options.delta, options.competitive, min_rtt_window),
             allowance: Allowance::new(0, None),
         };
         sender.allow();

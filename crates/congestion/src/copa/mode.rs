@@ -118,9 +118,10 @@ impl Mode {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Copa, PARAMETERS};
+    use super::super::{Copa, CopaOptions};
     use crate::testing::{Ack, SETUP, arguments, at, lose, mark, ms};
     use crate::{Controller, Signal};
+    use units::parameter::Options;
 
     /// A sender with defaults on a path of 100 ms, fed by hand: one acknowledgement every ten milliseconds, with this
     /// RTT.
@@ -128,7 +129,7 @@ mod tests {
 
     impl Fed {
         fn new() -> Fed {
-            let mut fed = Fed(Copa::new(&arguments(&PARAMETERS, &[]), SETUP), 1_000);
+            let mut fed = Fed(Copa::new(&arguments(CopaOptions::PARAMETERS, &[]), SETUP), 1_000);
             fed.acknowledge(100);
             fed
         }

@@ -5,7 +5,7 @@ use crate::testing::{Ack, Begin, Bottleneck, Path, SETUP, arguments, at, lose, m
 use units::parameter::Value;
 
 fn sender(changes: &[(&'static str, Value)]) -> Copa {
-    Copa::new(&arguments(&PARAMETERS, changes), SETUP)
+    Copa::new(&arguments(CopaOptions::PARAMETERS, changes), SETUP)
 }
 fn packets(s: &Copa) -> u64 {
     s.allowance().window.div_ceil(1000)

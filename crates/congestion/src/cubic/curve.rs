@@ -1,7 +1,7 @@
 //! CUBIC's window growth (RFC 9438 sections 4.2 to 4.5): a cubic function of the time since the last reduction, at
 //! least as fast as Reno. Windows are in unrounded bytes, because the algorithm adds fractions of bytes.
 
-use super::options::Options;
+use super::options::{CubicOptions, RenoGrowth};
 use crate::MAX_WINDOW;
 use units::{Duration, Time};
 
@@ -50,7 +50,7 @@ impl Curve {
     }
 
     /// Section 4.2: begins the stage, with K from the current window and the one before the reduction.
-    fn begin_epoch(&self, step: Step, options: &Options) -> Epoch {
+    fn begin_epoch(&self, step: Step, options: &CubicOptions) -> Epoch {
         let Curve { cwnd, w_max, .. } = *self;
         let start = step.now;
         match w_max {
@@ -64,7 +64,7 @@ impl Curve {
     }
 
     /// Sections 4.3 to 4.5. `unused_since`: the window has been underused since then.
-    pub(super) fn grow(&mut self, step: Step, unused_since: Option<Time>, options: &Options) {
+    pub(super) fn grow(&mut self, step: Step, unused_since: Option<Time>, options: &CubicOptions) {
         let mut epoch = match self.epoch {
             Some(epoch) => epoch,
             None => self.begin_epoch(step, options),
@@ -83,7 +83,7 @@ impl Curve {
         if options.reno_friendly {
             // Section 4.3: alpha_cubic, until the window reaches its value before the reduction; in RFC 8312 without end.
             let beta = options.beta;
-            let is_behind = options.constant_alpha || epoch.w_est < self.cwnd_prior;
+            let is_behind = options.reno_growth == RenoGrowth::Rfc8312 || epoch.w_est < self.cwnd_prior;
             let alpha = if is_behind { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
             let w_est = epoch.w_est + alpha * datagram * (acked / cwnd);
             if w_cubic(t) < w_est {

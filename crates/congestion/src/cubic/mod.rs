@@ -10,15 +10,15 @@ use crate::basis::Basis;
 use crate::slow_start::SlowStart;
 use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
 use curve::{Curve, Step};
-use options::Options;
+use options::CubicOptions;
 use reduction::Undo;
 use units::Time;
-use units::parameter::{Arguments, Row};
+use units::parameter::{Arguments, Options, Row};
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "cubic",
     about: "CUBIC: the window follows a cubic function of the time since the last loss, at least as fast as Reno (RFC 9438)",
-    parameters: &options::PARAMETERS,
+    parameters: CubicOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Cubic::new(arguments, setup)),
 };
 
@@ -26,7 +26,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct Cubic {
     basis: Basis,
-    options: Options,
+    options: CubicOptions,
     slow_start: SlowStart,
     curve: Curve,
     undo: Option<Undo>,
@@ -38,11 +38,12 @@ pub struct Cubic {
 impl Cubic {
     /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Cubic {
-        let basis = Basis::new(arguments, setup);
+        let options = CubicOptions::of(arguments);
+        let basis = Basis::new(&options.window, &options.pacing, setup);
         let mut sender = Cubic {
-            options: Options::of(arguments),
-            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
             curve: Curve::new(basis.initial() as f64),
+            options,
             basis,
             undo: None,
             unused_since: None,

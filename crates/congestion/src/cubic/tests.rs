@@ -8,7 +8,7 @@ use units::parameter::Value;
 fn sender(changes: &[(&'static str, Value)]) -> Cubic {
     let mut all = vec![("slow_start", Value::Text("standard".to_owned()))];
     all.extend_from_slice(changes);
-    Cubic::new(&arguments(&options::PARAMETERS, &all), SETUP)
+    Cubic::new(&arguments(CubicOptions::PARAMETERS, &all), SETUP)
 }
 /// A sender in slow start whose window is this number of packets.
 fn grown(packets: u64, changes: &[(&'static str, Value)]) -> Cubic {
