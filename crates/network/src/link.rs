@@ -23,6 +23,7 @@ mod impairments;
 mod line;
 mod options;
 
+use options::DirectionOptions;
 pub use options::{LINK, LinkOptions};
 
 use crate::buffer::{Buffer, BufferOptions, CarrierStats, MAX_IN_FLIGHT, Overflow, QueueDelays};
@@ -37,6 +38,7 @@ pub(crate) use line::Line;
 use random::{Stream, Watch};
 use std::fmt;
 use trace::Log;
+use units::parameter::Options;
 use units::{Duration, Rate, Size, Time};
 
 /// One direction of a link.
@@ -96,30 +98,30 @@ impl Link {
 
     /// `stream` returns the stream of a name for a purpose.
     fn with(options: &LinkOptions<'_>, stream: impl Fn(&str, &str) -> Stream) -> Result<Link, BuildError> {
-        let arguments = options.arguments;
+        let direction = DirectionOptions::of(options.arguments);
         let shared = stream(options.shared, "series");
         let stream = |purpose: &str| stream(options.name, purpose);
-        let (rate, series) = (arguments.component("rate"), arguments.component("series"));
+        let (rate, series) = (&direction.rate, &direction.series);
         let mut series = series::play(series.name, &series.arguments, shared, stream("series loss"))?;
-        let delay = series.delay.unwrap_or_else(|| arguments.duration("delay"));
+        let delay = series.delay.unwrap_or(direction.delay);
         let mut server = match series.rate.take() {
             Some(server) => server,
             None => rate::build(rate.name, &rate.arguments, stream("rate"))?,
         };
         let buffer = BufferOptions {
-            arguments,
+            queue: &direction.queue,
             name: options.name,
             setup: Setup {
                 rate: server.mean_rate(),
                 round_trip: options.round_trip,
-                mtu: arguments.integer("mtu") as u32,
+                mtu: direction.mtu,
                 flows: options.flows,
             },
             delays: options.delays,
             interest: options.interest,
         };
         let waiting = Buffer::new(&buffer, stream("queue"))?;
-        let impairments = Impairments::new(arguments, series, stream)?;
+        let impairments = Impairments::new(&direction, series, stream)?;
         let jitters = impairments.as_ref().is_some_and(|all| all.jitters());
         Ok(Link {
             buffer: waiting,
@@ -128,7 +130,7 @@ impl Link {
             transmission: Transmission::default(),
             impairments,
             delay,
-            line: Line::new(arguments.flag("reorder") && jitters),
+            line: Line::new(direction.reorder && jitters),
             last_arrival: Time::ZERO,
         })
     }

@@ -14,7 +14,7 @@ use crate::packet::Packet;
 use crate::queue::Setup;
 use random::Stream;
 use trace::{Interest, Log};
-use units::parameter::{Arguments, Component, Kind, Limit, OptionError, Parameter, Room, Row, Value};
+use units::parameter::{Arguments, Component, Limit, OptionError, Options, Room, Row, Value};
 use units::{Duration, Time};
 
 /// The room of processing.
@@ -23,28 +23,26 @@ pub const ROOM: &str = "processing";
 static ROWS: &[Row<()>] = &[Row {
     name: "server",
     about: "one server with a queue, through which all packets pass that arrive at a node",
-    parameters: &[
-        Parameter::with_default("packet", Kind::Duration, "\"0 s\"", "time for each packet"),
-        Parameter::optional(
-            "ack",
-            Kind::Duration,
-            "time for a packet without application data, such as one with only acknowledgements (default: packet)",
-        ),
-        Parameter::with_default(
-            "byte",
-            Kind::Duration,
-            "\"0 s\"",
-            "time for each byte of a packet, IP header included, in addition",
-        ),
-        Parameter::with_default(
-            "queue",
-            Kind::Limit,
-            "\"1000 packets\"",
-            "limit of the queue, in packets or bytes; further packets are dropped (1000: net.core.netdev_max_backlog of Linux)",
-        ),
-    ],
+    parameters: ServerOptions::PARAMETERS,
     build: (),
 }];
+
+/// The options of a server.
+#[derive(Debug, Clone, Options)]
+struct ServerOptions {
+    /// time for each packet
+    #[option(default = "0 s")]
+    packet: Duration,
+    /// time for a packet without application data, such as one with only acknowledgements (default: packet)
+    ack: Option<Duration>,
+    /// time for each byte of a packet, IP header included, in addition
+    #[option(default = "0 s")]
+    byte: Duration,
+    /// limit of the queue, in packets or bytes; further packets are dropped (1000: net.core.netdev_max_backlog of
+    /// Linux)
+    #[option(default = "1000 packets")]
+    queue: Limit,
+}
 
 /// The processing of nodes as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -53,7 +51,7 @@ pub fn room() -> Room {
 
 /// A server has no rate by which a time becomes a number of bytes.
 fn check(_: &str, arguments: &Arguments) -> Result<(), OptionError> {
-    match arguments.limit("queue") {
+    match ServerOptions::of(arguments).queue {
         Limit::Time(_) | Limit::BdpThousandths(_) => {
             let problem =
                 "the server of a node has no rate; expected a number of packets or bytes, or \"unlimited\"";
@@ -90,7 +88,13 @@ pub struct Processor {
 
 /// How long a node takes for a packet without application data: as long as for others where nothing else is given.
 pub fn ack_time(arguments: &Arguments) -> Duration {
-    arguments.duration(if arguments.has("ack") { "ack" } else { "packet" })
+    ServerOptions::of(arguments).ack_time()
+}
+
+impl ServerOptions {
+    fn ack_time(&self) -> Duration {
+        self.ack.unwrap_or(self.packet)
+    }
 }
 
 impl Processor {
@@ -99,11 +103,11 @@ impl Processor {
     /// # Errors
     /// If an option cannot be used.
     pub fn new(options: &ProcessorOptions<'_>) -> Result<Processor, BuildError> {
-        let arguments = options.arguments;
-        let limit = Arguments(vec![("limit", Value::Limit(arguments.limit("queue")))]);
+        let server = ServerOptions::of(options.arguments);
+        let limit = Arguments(vec![("limit", Value::Limit(server.queue))]);
         let queue = Component { room: "queues", name: "drop-tail", arguments: limit };
         let buffer = BufferOptions {
-            arguments: &Arguments(vec![("queue", Value::Component(queue))]),
+            queue: &queue,
             name: options.name,
             setup: Setup { rate: None, round_trip: Duration::ZERO, mtu: u32::MAX, flows: &[] },
             delays: options.delays,
@@ -112,9 +116,9 @@ impl Processor {
         Ok(Processor {
             // A drop-tail queue draws nothing.
             buffer: Buffer::new(&buffer, Stream::new(0, options.name))?,
-            packet: arguments.duration("packet"),
-            ack: ack_time(arguments),
-            byte: arguments.duration("byte"),
+            packet: server.packet,
+            ack: server.ack_time(),
+            byte: server.byte,
             serving: None,
             busy: Duration::ZERO,
         })

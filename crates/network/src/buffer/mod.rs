@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use trace::{Event, Interest, Log};
 use units::Time;
-use units::parameter::Arguments;
+use units::parameter::Component;
 
 /// The maximum number of packets in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
 pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
@@ -26,8 +26,7 @@ pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
 /// The inputs for building a buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BufferOptions<'a> {
-    /// The options `queue` and `mtu`.
-    pub arguments: &'a Arguments,
+    pub queue: &'a Component,
     /// The name for errors.
     pub name: &'a str,
     pub setup: queue::Setup<'a>,
@@ -77,7 +76,7 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// An empty buffer. The stream is for queues that draw.
     pub(crate) fn new(options: &BufferOptions<'_>, stream: Stream) -> Result<Buffer, BuildError> {
-        let queue = options.arguments.component("queue");
+        let queue = options.queue;
         Ok(Buffer {
             name: options.name.to_owned(),
             queue: queue::build(queue.name, &queue.arguments, options.setup, stream)?,

@@ -3,6 +3,7 @@
 //! Each of the four has its own random stream and draws for every transmitted packet, regardless of the others.
 //! The fate of the n-th packet under one of them is therefore the same with and without the others.
 
+use super::options::DirectionOptions;
 use crate::error::BuildError;
 use crate::jitter::{self, Jitter};
 use crate::loss::{self, Loss};
@@ -10,7 +11,6 @@ use crate::packet::Packet;
 use crate::series::Playback;
 use random::Stream;
 use units::Time;
-use units::parameter::Arguments;
 use wire::Damage;
 
 /// The fate of one packet.
@@ -60,12 +60,12 @@ impl Impairments {
     /// The impairments of the options. A series can add a delay over time, and replace the loss. `stream` returns the stream
     /// for a purpose. `None` if there are no impairments.
     pub(super) fn new(
-        arguments: &Arguments,
+        direction: &DirectionOptions,
         series: Playback,
         stream: impl Fn(&str) -> Stream,
     ) -> Result<Option<Box<Impairments>>, BuildError> {
-        let (loss, jitter) = (arguments.component("loss"), arguments.component("jitter"));
-        let corrupt = Chance::new(arguments.number("corrupt"), stream("corrupt"));
+        let (loss, jitter) = (&direction.loss, &direction.jitter);
+        let corrupt = Chance::new(direction.corrupt, stream("corrupt"));
         let jitter = jitter::build(jitter.name, &jitter.arguments, stream("jitter"))?;
         let all = Impairments {
             loss: match series.loss {
@@ -76,7 +76,7 @@ impl Impairments {
                 (Some(jitter), Some(shift)) => Some(Box::new(Both([jitter, shift]))),
                 (jitter, shift) => jitter.or(shift),
             },
-            duplicate: Chance::new(arguments.number("duplicate"), stream("duplicate")),
+            duplicate: Chance::new(direction.duplicate, stream("duplicate")),
             places: corrupt.is_some().then(|| stream("corrupt place")),
             corrupt,
         };

@@ -2,72 +2,45 @@
 
 use trace::Interest;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::parameter::{Arguments, Component, Options, Parameter};
 
 /// The options of a direction of a link, which `forward` and `backward` accept in a scenario.
-pub static LINK: &[Parameter] = &[
-    Parameter {
-        name: "rate",
-        kind: Kind::Component("rates"),
-        default: Default::Is("\"unlimited\""),
-        about: "bits per second on the wire, IP header included",
-    },
-    Parameter {
-        name: "delay",
-        kind: Kind::Duration,
-        default: Default::Is("\"0 s\""),
-        about: "propagation delay",
-    },
-    Parameter {
-        name: "queue",
-        kind: Kind::Component("queues"),
-        default: Default::Is("\"drop-tail\""),
-        about: "queue of packets that wait for transmission",
-    },
-    Parameter {
-        name: "loss",
-        kind: Kind::Component("losses"),
-        default: Default::Is("\"none\""),
-        about: "loss of packets after transmission",
-    },
-    Parameter {
-        name: "jitter",
-        kind: Kind::Component("jitters"),
-        default: Default::Is("\"none\""),
-        about: "delay that changes from packet to packet, on top of the propagation delay",
-    },
-    Parameter {
-        name: "series",
-        kind: Kind::Component("series"),
-        default: Default::Is("\"none\""),
-        about: "rate, delay and loss over time, on one clock; each one that it sets replaces the option of \
-                that name",
-    },
-    Parameter {
-        name: "reorder",
-        kind: Kind::Flag,
-        default: Default::Is("false"),
-        about: "whether jitter or a series may reorder packets; otherwise a packet waits for those before it",
-    },
-    Parameter {
-        name: "mtu",
-        kind: Kind::Integer(68, 65_535),
-        default: Default::Is("1500"),
-        about: "largest IP packet in bytes; larger ones are dropped",
-    },
-    Parameter {
-        name: "duplicate",
-        kind: Kind::Probability,
-        default: Default::Is("0.0"),
-        about: "probability that a packet is duplicated, with the copy right behind it",
-    },
-    Parameter {
-        name: "corrupt",
-        kind: Kind::Probability,
-        default: Default::Is("0.0"),
-        about: "probability that one random byte of the UDP payload is altered",
-    },
-];
+#[derive(Debug, Clone, Options)]
+pub(crate) struct DirectionOptions {
+    /// bits per second on the wire, IP header included
+    #[option(default = "unlimited", room = "rates")]
+    pub(crate) rate: Component,
+    /// propagation delay
+    #[option(default = "0 s")]
+    pub(crate) delay: Duration,
+    /// queue of packets that wait for transmission
+    #[option(default = "drop-tail", room = "queues")]
+    pub(crate) queue: Component,
+    /// loss of packets after transmission
+    #[option(default = "none", room = "losses")]
+    pub(crate) loss: Component,
+    /// delay that changes from packet to packet, on top of the propagation delay
+    #[option(default = "none", room = "jitters")]
+    pub(crate) jitter: Component,
+    /// rate, delay and loss over time, on one clock; each one that it sets replaces the option of that name
+    #[option(default = "none", room = "series")]
+    pub(crate) series: Component,
+    /// whether jitter or a series may reorder packets; otherwise a packet waits for those before it
+    #[option(default = false)]
+    pub(crate) reorder: bool,
+    /// largest IP packet in bytes; larger ones are dropped
+    #[option(default = 1500, within = 68..=65_535)]
+    pub(crate) mtu: u32,
+    /// probability that a packet is duplicated, with the copy right behind it
+    #[option(default = 0.0, probability)]
+    pub(crate) duplicate: f64,
+    /// probability that one random byte of the UDP payload is altered
+    #[option(default = 0.0, probability)]
+    pub(crate) corrupt: f64,
+}
+
+/// The table of the options of a direction of a link.
+pub static LINK: &[Parameter] = DirectionOptions::PARAMETERS;
 
 /// The inputs for building a direction of a link.
 #[derive(Debug, Clone)]

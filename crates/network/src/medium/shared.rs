@@ -24,44 +24,41 @@ use crate::queue::Setup;
 use crate::rate::{self, Server};
 use std::collections::VecDeque;
 use trace::Log;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Component, Options, Row};
 use units::{Duration, Rate, Size, Time};
+
+/// The options of a shared medium.
+#[derive(Debug, Clone, Options)]
+struct SharedOptions {
+    /// bits per second on the wire for all attachments together, IP header included
+    #[option(default = "unlimited", room = "rates")]
+    rate: Component,
+    /// propagation delay from any attachment to any other
+    #[option(default = "0 s")]
+    delay: Duration,
+    #[options]
+    #[expect(dead_code, reason = "each attachment has its own, for which these are the defaults")]
+    attachment: AttachmentOptions,
+}
+
+/// The options that each attachment may have for itself.
+#[derive(Debug, Clone, Options)]
+struct AttachmentOptions {
+    /// queue of an attachment; 1 BDP uses the whole rate
+    #[option(default = "drop-tail", room = "queues")]
+    queue: Component,
+    /// loss of packets to and from an attachment, after transmission
+    #[option(default = "none", room = "losses")]
+    loss: Component,
+    /// largest IP packet in bytes that an attachment sends; larger ones are dropped
+    #[option(default = 1500, within = 68..=65_535)]
+    mtu: u32,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "shared",
     about: "one rate shared by all attached nodes, one transmission at a time, first come, first served",
-    parameters: &[
-        Parameter {
-            name: "rate",
-            kind: Kind::Component("rates"),
-            default: Default::Is("\"unlimited\""),
-            about: "bits per second on the wire for all attachments together, IP header included",
-        },
-        Parameter {
-            name: "delay",
-            kind: Kind::Duration,
-            default: Default::Is("\"0 s\""),
-            about: "propagation delay from any attachment to any other",
-        },
-        Parameter {
-            name: "queue",
-            kind: Kind::Component("queues"),
-            default: Default::Is("\"drop-tail\""),
-            about: "queue of an attachment; 1 BDP uses the whole rate",
-        },
-        Parameter {
-            name: "loss",
-            kind: Kind::Component("losses"),
-            default: Default::Is("\"none\""),
-            about: "loss of packets to and from an attachment, after transmission",
-        },
-        Parameter {
-            name: "mtu",
-            kind: Kind::Integer(68, 65_535),
-            default: Default::Is("1500"),
-            about: "largest IP packet in bytes that an attachment sends; larger ones are dropped",
-        },
-    ],
+    parameters: SharedOptions::PARAMETERS,
     build: Profile {
         of_attachment: &["queue", "loss", "mtu"],
         of_station: &["queue", "loss", "mtu"],
@@ -120,25 +117,24 @@ struct Shared {
 
 impl Shared {
     fn new(options: &MediumOptions<'_>) -> Result<Shared, BuildError> {
-        let rate = options.arguments.component("rate");
+        let SharedOptions { rate, delay, .. } = SharedOptions::of(options.arguments);
         let stream = |purpose: &str| (options.stream)(&format!("{} {purpose}", options.name));
         let mut server = rate::build(rate.name, &rate.arguments, stream("rate"))?;
-        let delay = options.arguments.duration("delay");
         let attachment = |(name, arguments): &(String, units::parameter::Arguments)| {
             let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
+            let AttachmentOptions { queue, loss, mtu } = AttachmentOptions::of(arguments);
             let buffer = BufferOptions {
-                arguments,
+                queue: &queue,
                 name,
                 setup: Setup {
                     rate: server.mean_rate(),
                     round_trip: delay + delay,
-                    mtu: arguments.integer("mtu") as u32,
+                    mtu,
                     flows: options.flows,
                 },
                 delays: options.delays,
                 interest: options.interest,
             };
-            let loss = arguments.component("loss");
             let loss = |purpose| loss::build(loss.name, &loss.arguments, stream(purpose));
             Ok(Attachment {
                 buffer: Buffer::new(&buffer, stream("queue"))?,

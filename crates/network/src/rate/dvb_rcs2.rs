@@ -11,7 +11,7 @@
 
 use super::{RateError, Server};
 use std::collections::VecDeque;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Choice, Options, Row};
 use units::{Duration, Rate, Time};
 
 /// The maximum number of frames from a request to its grant.
@@ -20,81 +20,45 @@ const MAX_FRAMES: u64 = 4096;
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "dvb-rcs2",
     about: "the return link of a satellite terminal, which requests capacity, is granted it a round trip later and uses it in frames",
-    parameters: &[
-        Parameter {
-            name: "maximum",
-            kind: Kind::Rate,
-            default: Default::Is("\"10 Mbit/s\""),
-            about: "maximum that a frame can carry, and the rate of its burst; above zero",
-        },
-        Parameter {
-            name: "cra",
-            kind: Kind::Rate,
-            default: Default::Is("\"0 bit/s\""),
-            about: "constant rate assignment, in every frame without a request; at most the maximum",
-        },
-        Parameter {
-            name: "request",
-            kind: Kind::Choice(&["vbdc", "rbdc"]),
-            default: Default::Is("\"vbdc\""),
-            about: "what a terminal requests: the volume of its backlog that no request covers yet, or the rate that sends all of its backlog in a frame",
-        },
-        Parameter {
-            name: "fca",
-            kind: Kind::Rate,
-            default: Default::Is("\"0 bit/s\""),
-            about: "free capacity that the terminal gets in every frame in addition to its requests, up to the maximum",
-        },
-        Parameter {
-            name: "frame",
-            kind: Kind::Duration,
-            default: Default::Is("\"26.5 ms\""),
-            about: "duration of a frame; above zero, at most 10 s",
-        },
-        Parameter {
-            name: "round_trip",
-            kind: Kind::Duration,
-            default: Default::Is("\"560 ms\""),
-            about: "time from a request until its grant can be used, to the NCC and back; at most 4096 frames",
-        },
-    ],
+    parameters: DvbRcs2Options::PARAMETERS,
     build: |arguments, _| {
-        let options = Options {
-            maximum: arguments.rate("maximum"),
-            cra: arguments.rate("cra"),
-            fca: arguments.rate("fca"),
-            frame: arguments.duration("frame"),
-            round_trip: arguments.duration("round_trip"),
-            request: if arguments.text("request") == "rbdc" { Request::Rate } else { Request::Volume },
-        };
-        DvbRcs2::new(&options).map(|server| Server::DvbRcs2(Box::new(server)))
+        DvbRcs2::new(&DvbRcs2Options::of(arguments)).map(|server| Server::DvbRcs2(Box::new(server)))
     },
 };
 
 /// What a terminal requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
 pub enum Request {
     /// The part of its backlog that no earlier request covers (VBDC). Volumes that do not fit into a frame wait.
+    #[word("vbdc")]
     Volume,
     /// The rate that sends all of its backlog in one frame, for one frame (RBDC).
+    #[word("rbdc")]
     Rate,
 }
 
 /// The options of the return link.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// The most that a frame can carry.
+#[derive(Debug, Clone, Copy, Options)]
+pub struct DvbRcs2Options {
+    /// maximum that a frame can carry, and the rate of its burst; above zero
+    #[option(default = "10 Mbit/s")]
     pub maximum: Rate,
-    /// The constant rate assignment.
+    /// constant rate assignment, in every frame without a request; at most the maximum
+    #[option(default = "0 bit/s")]
     pub cra: Rate,
-    /// The free capacity assignment.
-    pub fca: Rate,
-    /// The duration of a frame.
-    pub frame: Duration,
-    /// The time from a request to its grant.
-    pub round_trip: Duration,
-    /// The kind of requests.
+    /// what a terminal requests: the volume of its backlog that no request covers yet, or the rate that sends all
+    /// of its backlog in a frame
+    #[option(default = "vbdc")]
     pub request: Request,
+    /// free capacity that the terminal gets in every frame in addition to its requests, up to the maximum
+    #[option(default = "0 bit/s")]
+    pub fca: Rate,
+    /// duration of a frame; above zero, at most 10 s
+    #[option(default = "26.5 ms")]
+    pub frame: Duration,
+    /// time from a request until its grant can be used, to the NCC and back; at most 4096 frames
+    #[option(default = "560 ms")]
+    pub round_trip: Duration,
 }
 
 /// Bits times 10^9: rate in bit/s times nanoseconds, so that nothing is rounded on the way.
@@ -142,9 +106,9 @@ impl DvbRcs2 {
     ///
     /// # Errors
     /// If the maximum is zero or below the constant rate, or a duration is out of range.
-    pub fn new(options: &Options) -> Result<DvbRcs2, RateError> {
+    pub fn new(options: &DvbRcs2Options) -> Result<DvbRcs2, RateError> {
         let fail = |option, problem: String| Err(RateError::Option { option, problem });
-        let &Options { maximum, cra, fca, frame, round_trip, request } = options;
+        let &DvbRcs2Options { maximum, cra, fca, frame, round_trip, request } = options;
         if maximum == Rate::ZERO {
             return Err(RateError::Zero);
         }
@@ -337,8 +301,8 @@ mod tests {
     use units::parameter::{Arguments, Component, Value};
 
     /// Frames of 10 ms at 12 Mbit/s hold ten packets of 1500 bytes, each of 1 ms; a grant takes 50 ms.
-    fn options() -> Options {
-        Options {
+    fn options() -> DvbRcs2Options {
+        DvbRcs2Options {
             maximum: "12 Mbit/s".parse().unwrap(),
             cra: Rate::ZERO,
             fca: Rate::ZERO,
@@ -353,16 +317,16 @@ mod tests {
 
     /// The ends of transmission of packets of 1500 bytes that arrive at these times in milliseconds, in the order of
     /// service, in microseconds.
-    fn ends(options: &Options, arrivals: &[u64]) -> Vec<u64> {
+    fn ends(options: &DvbRcs2Options, arrivals: &[u64]) -> Vec<u64> {
         ends_of(options, arrivals, 1500)
     }
-    fn ends_of(options: &Options, arrivals: &[u64], size: u32) -> Vec<u64> {
+    fn ends_of(options: &DvbRcs2Options, arrivals: &[u64], size: u32) -> Vec<u64> {
         let offered: Vec<(Time, u32)> = arrivals.iter().map(|at| (ms(*at), size)).collect();
         served(options, &offered).iter().map(|end| end.as_nanos() / 1000).collect()
     }
 
     /// The ends of transmission of packets of these sizes that arrive at these times at a queue.
-    fn served(options: &Options, offered: &[(Time, u32)]) -> Vec<Time> {
+    fn served(options: &DvbRcs2Options, offered: &[(Time, u32)]) -> Vec<Time> {
         let mut server = DvbRcs2::new(options).unwrap();
         let (mut queue, mut next, mut ends) = (VecDeque::new(), Time::NEVER, Vec::new());
         let bytes = |queue: &VecDeque<u32>| queue.iter().map(|size| u64::from(*size)).sum();
@@ -387,7 +351,7 @@ mod tests {
     }
 
     /// The same by a simulation of frame after frame, which looks at nothing ahead of time.
-    fn served_plainly(options: &Options, offered: &[(Time, u32)]) -> Vec<Time> {
+    fn served_plainly(options: &DvbRcs2Options, offered: &[(Time, u32)]) -> Vec<Time> {
         let (frame, peak) = (options.frame.as_nanos(), options.maximum.as_bits_per_sec());
         let of = |rate: Rate| Work::from(rate.as_bits_per_sec()) * Work::from(frame);
         let (most, steady, free) = (of(options.maximum), of(options.cra), of(options.fca));
@@ -445,7 +409,7 @@ mod tests {
             choices[draws.below(choices.len() as u64) as usize].parse().unwrap()
         };
         for case in 0..400 {
-            let options = Options {
+            let options = DvbRcs2Options {
                 maximum: rate(&["12 Mbit/s", "300 kbit/s", "7.77 Mbit/s"]),
                 cra: rate(&["0 bit/s", "0 bit/s", "33.3 kbit/s", "250 kbit/s"]),
                 fca: rate(&["0 bit/s", "0 bit/s", "20 kbit/s", "1 Mbit/s"]),
@@ -479,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_dvb_rcs2() {
-        let geo = Options {
+        let geo = DvbRcs2Options {
             maximum: "10 Mbit/s".parse().unwrap(),
             frame: Duration::from_micros(26_500),
             round_trip: Duration::from_millis(560),
@@ -490,10 +454,10 @@ mod tests {
         assert_eq!(ends(&geo, &[1]), [610_700]);
         // 64 kbit/s are 212 bytes in each frame: 1500 bytes take seven frames and 16 bytes of the eighth, which begins
         // at 185.5 ms, if the burst of the first frame has not passed.
-        let constant = Options { cra: "64 kbit/s".parse().unwrap(), ..geo };
+        let constant = DvbRcs2Options { cra: "64 kbit/s".parse().unwrap(), ..geo };
         assert_eq!(ends(&constant, &[0]), [185_512]);
         // Free capacity of 1 Mbit/s is 3312.5 bytes in each frame: the packet does not wait for its grant.
-        let free = Options { fca: "1 Mbit/s".parse().unwrap(), ..geo };
+        let free = DvbRcs2Options { fca: "1 Mbit/s".parse().unwrap(), ..geo };
         assert_eq!(ends(&free, &[1, 20]), [2_200, 27_700]);
     }
 
@@ -504,7 +468,7 @@ mod tests {
         assert_eq!((twelve[0], twelve[9], twelve[10], twelve[11]), (61_000, 70_000, 71_000, 72_000));
         // A packet that is larger than a frame: 30,000 bytes take two frames.
         assert_eq!(ends_of(&options(), &[1], 30_000), [80_000]);
-        let small = Options { maximum: "1 kbit/s".parse().unwrap(), ..options() };
+        let small = DvbRcs2Options { maximum: "1 kbit/s".parse().unwrap(), ..options() };
         // A frame of 10 bits: 12,000 bits are 1200 frames from 60 ms on.
         assert_eq!(ends(&small, &[1]), [12_060_000]);
     }
@@ -513,14 +477,14 @@ mod tests {
     fn the_constant_rate_serves_while_the_request_is_under_way_and_spares_nothing_of_it() {
         // 1.2 Mbit/s are one packet in each frame: the packets of one instant leave with frames 1 to 5; the grant for
         // all ten has come with frame 6.
-        let constant = Options { cra: "1.2 Mbit/s".parse().unwrap(), ..options() };
+        let constant = DvbRcs2Options { cra: "1.2 Mbit/s".parse().unwrap(), ..options() };
         let ten = ends(&constant, &[2; 10]);
         assert_eq!(ten, [11_000, 21_000, 31_000, 41_000, 51_000, 61_000, 62_000, 63_000, 64_000, 65_000]);
     }
 
     #[test]
     fn a_rate_is_requested_for_the_whole_backlog_in_every_frame() {
-        let rate = Options { request: Request::Rate, ..options() };
+        let rate = DvbRcs2Options { request: Request::Rate, ..options() };
         assert_eq!(ends(&rate, &[1, 2]), [61_000, 62_000]);
         // The backlog was requested at 10, 20, ... 60 ms, so that the frames at 60, 70, ... 110 ms can carry it. The second
         // packet was requested at 70 ms for the frame at 120 ms, the third at 110 ms for that at 160 ms.
@@ -578,17 +542,17 @@ mod tests {
 
     #[test]
     fn options_that_make_no_sense_are_refused() {
-        let error = |options: Options| {
+        let error = |options: DvbRcs2Options| {
             let error = DvbRcs2::new(&options).unwrap_err();
             (error.option(), error.to_string())
         };
-        assert_eq!(error(Options { maximum: Rate::ZERO, ..options() }).0, None);
+        assert_eq!(error(DvbRcs2Options { maximum: Rate::ZERO, ..options() }).0, None);
         assert_eq!(
-            error(Options { cra: "13 Mbit/s".parse().unwrap(), ..options() }),
+            error(DvbRcs2Options { cra: "13 Mbit/s".parse().unwrap(), ..options() }),
             (Some("cra"), "13 Mbit/s; expected at most the maximum, 12 Mbit/s".to_owned())
         );
-        assert_eq!(error(Options { frame: Duration::ZERO, ..options() }).0, Some("frame"));
-        let far = Options { round_trip: Duration::from_secs(41), ..options() };
+        assert_eq!(error(DvbRcs2Options { frame: Duration::ZERO, ..options() }).0, Some("frame"));
+        let far = DvbRcs2Options { round_trip: Duration::from_secs(41), ..options() };
         assert_eq!(error(far), (Some("round_trip"), "41 s; expected at most 4096 frames".to_owned()));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use columns::{Column, Kind as TableKind};
 pub use dvb_rcs2::DvbRcs2;
 pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
-pub(crate) use offset::Begin;
+pub(crate) use offset::into as offset_into;
 pub use offset::room as offsets;
 pub use series::Series;
 pub(crate) use series::TABLE as SERIES_TABLE;

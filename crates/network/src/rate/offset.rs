@@ -23,10 +23,15 @@ pub(crate) struct Begin {
 impl Begin {
     /// The offset into a recording that lasts so long.
     pub(crate) fn offset(&self, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
-        match OFFSETS.iter().find(|row| row.name == self.offset.name) {
-            Some(row) => (row.build)(&self.offset.arguments, lasts, stream),
-            None => Err(RateError::Unknown(self.offset.name.to_owned())),
-        }
+        into(&self.offset, lasts, stream)
+    }
+}
+
+/// The offset that is chosen, into a recording that lasts so long.
+pub(crate) fn into(offset: &Component, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
+    match OFFSETS.iter().find(|row| row.name == offset.name) {
+        Some(row) => (row.build)(&offset.arguments, lasts, stream),
+        None => Err(RateError::Unknown(offset.name.to_owned())),
     }
 }
 

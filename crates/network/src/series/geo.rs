@@ -4,76 +4,54 @@
 //! Ornstein-Uhlenbeck process. The signal that is left selects a MODCOD of DVB-S2, a moment late, which gives the rate; what
 //! the signal does not carry is lost. docs/model/satellite.md has the equations and sources.
 
-use super::{LONGEST, Model, OFFSET, SEED, Series};
+use super::{Drawn, LONGEST, Model, Series};
 use crate::rate::generated::parts::{Wandering, normal};
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
+use units::parameter::{Arguments, OptionError, Options};
 use units::{Duration, Rate};
+
+/// The options of the model.
+#[derive(Debug, Clone, Options)]
+struct GeoOptions {
+    /// rate with a clear sky; above zero
+    #[option(default = "50 Mbit/s")]
+    rate: Rate,
+    /// one-way delay: terminal, satellite, gateway, and their processing
+    #[option(default = "280 ms")]
+    delay: Duration,
+    /// maximum attenuation by rain, in the middle of the event; 0 is a clear sky
+    #[option(default = 10.0, within = 0.0..=40.0)]
+    peak_db: f64,
+    /// attenuation by rain that is exceeded for 0.01 % of a year: the climate
+    #[option(default = 20.0, within = 1.0..=60.0)]
+    attenuation_db: f64,
+    /// signal-to-noise ratio Es/N0 with a clear sky
+    #[option(default = 15.0, within = -2.0..=30.0)]
+    clear_db: f64,
+    /// margin above its threshold that a MODCOD needs to be selected
+    #[option(default = 0.5, within = 0.0..=10.0)]
+    margin_db: f64,
+    /// standard deviation of the fast changes of the signal
+    #[option(default = 0.2, within = 0.0..=2.0)]
+    scintillation_db: f64,
+    /// delay from measuring the signal to the MODCOD that it selects; at most 10 s
+    #[option(default = "600 ms")]
+    lag: Duration,
+    /// duration of the event, after which it starts again: 300 s to 3600 s
+    #[option(default = "1200 s")]
+    duration: Duration,
+    #[options]
+    drawn: Drawn,
+}
 
 pub(super) const MODEL: Model = Model {
     name: "geo",
     about: "a path over a geostationary satellite through a rain event, with the MODCODs of DVB-S2",
     shortest: (Duration::from_secs(300), "would let the rain come and go faster than rain does"),
-    parameters: &[
-        Parameter {
-            name: "rate",
-            kind: Kind::Rate,
-            default: Default::Is("\"50 Mbit/s\""),
-            about: "rate with a clear sky; above zero",
-        },
-        Parameter {
-            name: "delay",
-            kind: Kind::Duration,
-            default: Default::Is("\"280 ms\""),
-            about: "one-way delay: terminal, satellite, gateway, and their processing",
-        },
-        Parameter {
-            name: "peak_db",
-            kind: Kind::Number(0.0, 40.0),
-            default: Default::Is("10.0"),
-            about: "maximum attenuation by rain, in the middle of the event; 0 is a clear sky",
-        },
-        Parameter {
-            name: "attenuation_db",
-            kind: Kind::Number(1.0, 60.0),
-            default: Default::Is("20.0"),
-            about: "attenuation by rain that is exceeded for 0.01 % of a year: the climate",
-        },
-        Parameter {
-            name: "clear_db",
-            kind: Kind::Number(-2.0, 30.0),
-            default: Default::Is("15.0"),
-            about: "signal-to-noise ratio Es/N0 with a clear sky",
-        },
-        Parameter {
-            name: "margin_db",
-            kind: Kind::Number(0.0, 10.0),
-            default: Default::Is("0.5"),
-            about: "margin above its threshold that a MODCOD needs to be selected",
-        },
-        Parameter {
-            name: "scintillation_db",
-            kind: Kind::Number(0.0, 2.0),
-            default: Default::Is("0.2"),
-            about: "standard deviation of the fast changes of the signal",
-        },
-        Parameter {
-            name: "lag",
-            kind: Kind::Duration,
-            default: Default::Is("\"600 ms\""),
-            about: "delay from measuring the signal to the MODCOD that it selects; at most 10 s",
-        },
-        Parameter {
-            name: "duration",
-            kind: Kind::Duration,
-            default: Default::Is("\"1200 s\""),
-            about: "duration of the event, after which it starts again: 300 s to 3600 s",
-        },
-        SEED,
-        OFFSET,
-    ],
+    parameters: GeoOptions::PARAMETERS,
     make,
-    least_delay: |arguments| arguments.duration("delay"),
+    drawn: |arguments| GeoOptions::of(arguments).drawn,
+    least_delay: |arguments| GeoOptions::of(arguments).delay,
 };
 
 /// The width of a line.
@@ -163,29 +141,32 @@ fn modcod(signal: f64) -> Option<(f64, f64)> {
     MODCODS.iter().copied().take_while(|(threshold, _)| *threshold <= signal).last()
 }
 
-fn make(arguments: &Arguments, duration: Duration, stream: &mut Stream) -> Result<Series, OptionError> {
-    let (rate, delay, lag) = (arguments.rate("rate"), arguments.duration("delay"), arguments.duration("lag"));
+fn make(arguments: &Arguments, stream: &mut Stream) -> Result<Series, OptionError> {
+    let options = GeoOptions::of(arguments);
+    let duration = options.duration;
+    MODEL.check(duration)?;
+    let (rate, delay, lag) = (options.rate, options.delay, options.lag);
     if rate == Rate::ZERO {
         return Err(("rate", "0 bit/s; expected a rate above zero".to_owned()));
     }
     if lag > Duration::from_secs(10) {
         return Err(("lag", format!("{lag}; expected at most 10 s")));
     }
-    let (clear, margin) = (arguments.number("clear_db"), arguments.number("margin_db"));
+    let (clear, margin) = (options.clear_db, options.margin_db);
     let Some((_, best)) = modcod(clear - margin) else {
         let problem =
             format!("{clear}; expected at least -2.35 and the margin, which the first MODCOD needs");
         return Err(("clear_db", problem));
     };
-    let climate = Climate::new(arguments.number("attenuation_db"));
+    let climate = Climate::new(options.attenuation_db);
     let steps = ((duration.min(LONGEST).as_nanos() + STEP.as_nanos() / 2) / STEP.as_nanos()) as usize;
-    let (dry, peak) = (QUANTILE_RAIN, climate.x(arguments.number("peak_db")));
+    let (dry, peak) = (QUANTILE_RAIN, climate.x(options.peak_db));
     let mut process = bridge(stream, dry, peak, steps / 2);
     process.extend(bridge(stream, peak, dry, steps - steps / 2));
     // Nothing is above the peak.
     process.iter_mut().for_each(|x| *x = peak - (peak - *x).abs());
     let memory = 1.0 / (std::f64::consts::TAU * CUT_OFF);
-    let deviation = arguments.number("scintillation_db");
+    let deviation = options.scintillation_db;
     let mut fast = Wandering::in_steps(STEP_S, stream, "scintillation", deviation, memory);
     let signals: Vec<f64> = process.iter().map(|x| clear - climate.attenuation(*x) + fast.step()).collect();
     let late = (lag.as_nanos() / STEP.as_nanos()) as usize;

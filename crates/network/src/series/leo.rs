@@ -4,90 +4,60 @@
 //! the gateway from the beginning of the slot to its end. Its slant ranges give the delay, that of the terminal gives the
 //! rate, and where slots meet there is a gap with losses around it. docs/model/satellite.md has the equations and sources.
 
-use super::{LONGEST, Model, OFFSET, SEED, Series};
+use super::{Drawn, LONGEST, Model, Series};
 use crate::rate::generated::parts::{Wandering, normal, uniform};
 use random::Stream;
-use units::Duration;
-use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
+use units::parameter::{Arguments, OptionError, Options};
+use units::{Duration, Rate};
+
+/// The options of the model.
+#[derive(Debug, Clone, Options)]
+struct LeoOptions {
+    /// mean rate; above zero
+    #[option(default = "120 Mbit/s")]
+    rate: Rate,
+    /// altitude of the satellites
+    #[option(default = 550.0, within = 300.0..=2000.0)]
+    altitude_km: f64,
+    /// minimum elevation of a satellite at the terminal and at the gateway
+    #[option(default = 25.0, within = 5.0..=60.0)]
+    elevation_deg: f64,
+    /// distance between terminal and gateway on the ground
+    #[option(default = 300.0, within = 0.0..=1000.0)]
+    gateway_km: f64,
+    /// distance over inter-satellite links; 0 is a bent pipe
+    #[option(default = 0.0, within = 0.0..=50_000.0)]
+    isl_km: f64,
+    /// one-way delay in addition to propagation: framing, processing, and the path from the gateway
+    #[option(default = "7 ms")]
+    ground: Duration,
+    /// maximum that scheduling adds to the one-way delay in a slot, drawn for each slot
+    #[option(default = "10 ms")]
+    spread: Duration,
+    /// time between changes of the satellite; 5 s to 60 s
+    #[option(default = "15 s")]
+    slot: Duration,
+    /// mean time without a rate at a change, two thirds to four thirds of it; at most 1 s
+    #[option(default = "45 ms")]
+    gap: Duration,
+    /// maximum loss in the 200 ms on each side of a gap, drawn for each change
+    #[option(default = 0.5, probability)]
+    loss: f64,
+    /// length, after which it starts again: 30 s to 3600 s, best a multiple of the slot
+    #[option(default = "120 s")]
+    duration: Duration,
+    #[options]
+    drawn: Drawn,
+}
 
 pub(super) const MODEL: Model = Model {
     name: "leo",
     about: "a path over a low-orbit constellation, with another satellite every 15 s",
     shortest: (Duration::from_secs(30), "has no change of satellite"),
-    parameters: &[
-        Parameter {
-            name: "rate",
-            kind: Kind::Rate,
-            default: Default::Is("\"120 Mbit/s\""),
-            about: "mean rate; above zero",
-        },
-        Parameter {
-            name: "altitude_km",
-            kind: Kind::Number(300.0, 2000.0),
-            default: Default::Is("550.0"),
-            about: "altitude of the satellites",
-        },
-        Parameter {
-            name: "elevation_deg",
-            kind: Kind::Number(5.0, 60.0),
-            default: Default::Is("25.0"),
-            about: "minimum elevation of a satellite at the terminal and at the gateway",
-        },
-        Parameter {
-            name: "gateway_km",
-            kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("300.0"),
-            about: "distance between terminal and gateway on the ground",
-        },
-        Parameter {
-            name: "isl_km",
-            kind: Kind::Number(0.0, 50_000.0),
-            default: Default::Is("0.0"),
-            about: "distance over inter-satellite links; 0 is a bent pipe",
-        },
-        Parameter {
-            name: "ground",
-            kind: Kind::Duration,
-            default: Default::Is("\"7 ms\""),
-            about: "one-way delay in addition to propagation: framing, processing, and the path from the gateway",
-        },
-        Parameter {
-            name: "spread",
-            kind: Kind::Duration,
-            default: Default::Is("\"10 ms\""),
-            about: "maximum that scheduling adds to the one-way delay in a slot, drawn for each slot",
-        },
-        Parameter {
-            name: "slot",
-            kind: Kind::Duration,
-            default: Default::Is("\"15 s\""),
-            about: "time between changes of the satellite; 5 s to 60 s",
-        },
-        Parameter {
-            name: "gap",
-            kind: Kind::Duration,
-            default: Default::Is("\"45 ms\""),
-            about: "mean time without a rate at a change, two thirds to four thirds of it; at most 1 s",
-        },
-        Parameter {
-            name: "loss",
-            kind: Kind::Probability,
-            default: Default::Is("0.5"),
-            about: "maximum loss in the 200 ms on each side of a gap, drawn for each change",
-        },
-        DURATION,
-        SEED,
-        OFFSET,
-    ],
+    parameters: LeoOptions::PARAMETERS,
     make,
+    drawn: |arguments| LeoOptions::of(arguments).drawn,
     least_delay,
-};
-
-const DURATION: Parameter = Parameter {
-    name: "duration",
-    kind: Kind::Duration,
-    default: Default::Is("\"120 s\""),
-    about: "length, after which it starts again: 30 s to 3600 s, best a multiple of the slot",
 };
 
 /// The width of a line.
@@ -128,11 +98,10 @@ struct Pass {
 }
 
 impl Geometry {
-    fn new(arguments: &Arguments) -> Result<Geometry, OptionError> {
-        let (ratio, elevation) =
-            (1.0 + arguments.number("altitude_km") / EARTH, arguments.number("elevation_deg").to_radians());
+    fn new(options: &LeoOptions) -> Result<Geometry, OptionError> {
+        let (ratio, elevation) = (1.0 + options.altitude_km / EARTH, options.elevation_deg.to_radians());
         let edge = (elevation.cos() / ratio).acos() - elevation;
-        let distance = arguments.number("gateway_km");
+        let distance = options.gateway_km;
         if distance / EARTH > edge {
             let problem = format!(
                 "{distance}; expected at most {:.0}, where a satellite above the terminal is at the minimum elevation",
@@ -187,35 +156,37 @@ struct Slot {
     loss: f64,
 }
 
-fn make(arguments: &Arguments, duration: Duration, stream: &mut Stream) -> Result<Series, OptionError> {
-    let (slot, gap) = (arguments.duration("slot"), arguments.duration("gap"));
+fn make(arguments: &Arguments, stream: &mut Stream) -> Result<Series, OptionError> {
+    let options = LeoOptions::of(arguments);
+    let duration = options.duration;
+    MODEL.check(duration)?;
+    let (slot, gap) = (options.slot, options.gap);
     if !(Duration::from_secs(5)..=Duration::from_secs(60)).contains(&slot) {
         return Err(("slot", format!("{slot}; expected from 5 s to 60 s")));
     }
     if gap > Duration::from_secs(1) {
         return Err(("gap", format!("{gap}; expected at most 1 s")));
     }
-    let rate = arguments.rate("rate");
-    if rate == units::Rate::ZERO {
+    let rate = options.rate;
+    if rate == Rate::ZERO {
         return Err(("rate", "0 bit/s; expected a rate above zero".to_owned()));
     }
-    let mut geometry = Geometry::new(arguments)?;
-    let (distance, bearing) =
-        (arguments.number("gateway_km") / EARTH, uniform(stream, 0.0, std::f64::consts::TAU));
+    let mut geometry = Geometry::new(&options)?;
+    let (distance, bearing) = (options.gateway_km / EARTH, uniform(stream, 0.0, std::f64::consts::TAU));
     geometry.gateway = [distance.cos(), distance.sin() * bearing.cos(), distance.sin() * bearing.sin()];
     let (steps, per_slot) = (steps_in(duration), steps_in(slot));
     let gap_s = gap.as_secs_f64();
     let slots: Vec<Slot> = (0..steps.div_ceil(per_slot))
         .map(|_| Slot {
             pass: geometry.pass(stream, slot.as_secs_f64()),
-            added: uniform(stream, 0.0, millis(arguments.duration("spread"))),
+            added: uniform(stream, 0.0, millis(options.spread)),
             level: normal(stream, LEVEL),
             gap: (uniform(stream, gap_s * 2.0 / 3.0, gap_s * 4.0 / 3.0) / STEP_S).round() as usize,
-            loss: uniform(stream, 0.0, arguments.number("loss")),
+            loss: uniform(stream, 0.0, options.loss),
         })
         .collect();
     let mut inside = Wandering::in_steps(STEP_S, stream, "inside", INSIDE.0, INSIDE.1);
-    let fixed = millis(arguments.duration("ground")) + arguments.number("isl_km") / LIGHT;
+    let fixed = millis(options.ground) + options.isl_km / LIGHT;
     let zenith = geometry.range(1.0);
     let mut values: Vec<(f64, f64, f64)> = (0..steps)
         .map(|at| {
@@ -247,8 +218,9 @@ fn make(arguments: &Arguments, duration: Duration, stream: &mut Stream) -> Resul
 
 /// Two satellites at the zenith, and nothing that scheduling adds.
 fn least_delay(arguments: &Arguments) -> Duration {
-    let way = 2.0 * arguments.number("altitude_km") + arguments.number("isl_km");
-    arguments.duration("ground") + Duration::from_micros((way / LIGHT * 1e3) as u64)
+    let options = LeoOptions::of(arguments);
+    let way = 2.0 * options.altitude_km + options.isl_km;
+    options.ground + Duration::from_micros((way / LIGHT * 1e3) as u64)
 }
 
 fn steps_in(duration: Duration) -> usize {
@@ -263,7 +235,6 @@ fn millis(duration: Duration) -> f64 {
 mod tests {
     use super::*;
     use crate::series::generate;
-    use units::Rate;
     use units::parameter::Value;
 
     fn arguments(given: &[(&str, Value)]) -> Arguments {
@@ -276,7 +247,7 @@ mod tests {
     /// 550 km are 1.835 ms, and 25 degrees are 1123 km and 3.747 ms.
     #[test]
     fn ranges_are_those_of_circular_orbits() {
-        let geometry = Geometry::new(&arguments(&[])).unwrap();
+        let geometry = Geometry::new(&LeoOptions::of(&arguments(&[]))).unwrap();
         assert!((geometry.range(1.0) / LIGHT - 1.8346).abs() < 1e-3);
         assert!((geometry.range(geometry.edge) - 1123.3).abs() < 0.1);
         // An orbit of 550 km takes 95.5 minutes.

@@ -20,24 +20,41 @@ use crate::error::BuildError;
 use crate::rate::{RateError, SeriesError};
 use random::Stream;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, File, OptionError, Options, Parameter, Room, Row};
 
 /// The option of the part of a series with which a run begins.
-const OFFSET: Parameter = Parameter {
-    name: "offset",
-    kind: Kind::Component("offsets"),
-    default: Default::Is("\"none\""),
-    about: "where in the series a run begins, the same for both directions: none (at its start), a time, \
-            or random, drawn anew for each seed",
-};
+#[derive(Debug, Clone, Options)]
+struct Begin {
+    /// where in the series a run begins, the same for both directions: none (at its start), a time, or random, drawn
+    /// anew for each seed
+    #[option(default = "none", room = "offsets")]
+    offset: Component,
+}
 
-const SEED: Parameter = Parameter {
-    name: "seed",
-    kind: Kind::Integer(0, i64::MAX as u64),
-    default: Default::Absent,
-    about: "seed of the series, as in `quiclab trace generate`, equal in all runs (default: it follows \
-            from the run's seed, the same for both directions of a link)",
-};
+/// The seed of a series that is drawn.
+#[derive(Debug, Clone, Options)]
+struct Drawn {
+    /// seed of the series, as in `quiclab trace generate`, equal in all runs (default: it follows from the run's seed,
+    /// the same for both directions of a link)
+    #[option(within = 0..=i64::MAX as u64)]
+    seed: Option<u64>,
+    #[options]
+    begin: Begin,
+}
+
+/// The options of a series in a file.
+#[derive(Debug, Clone, Options)]
+struct FileOptions {
+    /// CSV with the header time_ms (or another unit of time) and one or more of rate_mbps, delay_ms (one way), loss
+    /// (0 to 1): from time 0 on, each line until the next one
+    #[option(example = "time_ms,rate_mbps,delay_ms,loss\n0,20,15,0\n5,0,15,0\n9,7,12.5,0.5\n")]
+    file: File,
+    /// whether it starts again at its end; otherwise its last line stays in force
+    #[option(default = true)]
+    circle: bool,
+    #[options]
+    begin: Begin,
+}
 
 /// A model of a path, which draws series.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +67,10 @@ pub struct Model {
     pub shortest: (Duration, &'static str),
     /// Its options.
     pub parameters: &'static [Parameter],
-    /// Draws a series of this duration. The options are valid by themselves.
-    make: fn(&Arguments, Duration, &mut Stream) -> Result<Series, OptionError>,
+    /// Draws a series. The options are valid by themselves.
+    make: fn(&Arguments, &mut Stream) -> Result<Series, OptionError>,
+    /// What every model has.
+    drawn: fn(&Arguments) -> Drawn,
     /// The smallest delay of any series with these options.
     least_delay: fn(&Arguments) -> Duration,
 }
@@ -62,8 +81,16 @@ pub static MODELS: &[Model] = &[leo::MODEL, geo::MODEL];
 /// The maximum duration of a generated series.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 
+/// A series, and how it is played.
+struct Selected {
+    series: Series,
+    /// Whether it starts again at its end.
+    circle: bool,
+    begin: Begin,
+}
+
 /// Reads or draws a series; `None` without one. The stream is that of the link: both directions draw the same.
-type Build = fn(&Arguments, &mut Stream) -> Result<Option<Series>, BuildError>;
+type Build = fn(&Arguments, &mut Stream) -> Result<Option<Selected>, BuildError>;
 
 /// The kinds of series.
 static SERIES: &[Row<Build>] = &[
@@ -76,25 +103,11 @@ static SERIES: &[Row<Build>] = &[
     Row {
         name: "file",
         about: "a file; each of its columns replaces the link's option of that name",
-        parameters: &[
-            Parameter {
-                name: "file",
-                kind: Kind::File("time_ms,rate_mbps,delay_ms,loss\n0,20,15,0\n5,0,15,0\n9,7,12.5,0.5\n"),
-                default: Default::Required,
-                about: "CSV with the header time_ms (or another unit of time) and one or more of rate_mbps, delay_ms (one way), loss (0 to 1): from time 0 on, each line until the next one",
-            },
-            Parameter {
-                name: "circle",
-                kind: Kind::Flag,
-                default: Default::Is("true"),
-                about: "whether it starts again at its end; otherwise its last line stays in force",
-            },
-            OFFSET,
-        ],
+        parameters: FileOptions::PARAMETERS,
         build: |arguments, _| {
-            let file = arguments.file("file");
+            let FileOptions { file, circle, begin } = FileOptions::of(arguments);
             let fail = |error: SeriesError| RateError::Series { path: file.path.clone(), error };
-            Ok(Some(Series::parse(&file.text).map_err(fail)?))
+            Ok(Some(Selected { series: Series::parse(&file.text).map_err(fail)?, circle, begin }))
         },
     },
     leo::MODEL.row(|arguments, stream| seeded(&leo::MODEL, arguments, stream)),
@@ -137,30 +150,34 @@ pub fn generate(model: &str, arguments: &Arguments, seed: u64) -> Result<Series,
 }
 
 fn drawn(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Series, BuildError> {
-    let duration = arguments.duration("duration");
-    let (shortest, why) = model.shortest;
-    if !(shortest..=LONGEST).contains(&duration) {
-        let problem = format!(
-            "{duration}; expected from {shortest} to {LONGEST} for {}: a shorter one {why}",
-            model.name
-        );
-        return Err(BuildError::Option { option: "duration", problem });
-    }
-    let series = (model.make)(arguments, duration, stream);
+    let series = (model.make)(arguments, stream);
     series.map_err(|(option, problem)| BuildError::Option { option, problem })
 }
 
+impl Model {
+    /// The problem of a duration that the model does not have.
+    fn check(&self, duration: Duration) -> Result<(), OptionError> {
+        let (shortest, why) = self.shortest;
+        if (shortest..=LONGEST).contains(&duration) {
+            return Ok(());
+        }
+        let expected = format!("expected from {shortest} to {LONGEST} for {}", self.name);
+        Err(("duration", format!("{duration}; {expected}: a shorter one {why}")))
+    }
+}
+
 /// The series of a model with its own seed, if it has one, or else drawn from the stream.
-fn seeded(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Series>, BuildError> {
-    let series = match arguments.has(SEED.name) {
-        true => generate(model.name, arguments, arguments.integer(SEED.name)),
-        false => drawn(model, arguments, stream),
+fn seeded(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Selected>, BuildError> {
+    let Drawn { seed, begin } = (model.drawn)(arguments);
+    let series = match seed {
+        Some(seed) => generate(model.name, arguments, seed),
+        None => drawn(model, arguments, stream),
     };
-    series.map(Some)
+    Ok(Some(Selected { series: series?, circle: true, begin }))
 }
 
 /// The series of a row, if it has one.
-fn of(name: &str, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Series>, BuildError> {
+fn of(name: &str, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Selected>, BuildError> {
     match SERIES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "series", name: name.to_owned() }),

@@ -1,7 +1,7 @@
 //! A series as parts of a link: a server, a delay and a loss, all on the clock of the simulation.
 
 use super::file::Series;
-use super::{MODELS, of};
+use super::{MODELS, Selected, of};
 use crate::course::Course;
 use crate::error::BuildError;
 use crate::jitter::Jitter;
@@ -9,7 +9,7 @@ use crate::loss::Loss;
 use crate::packet::Packet;
 use crate::rate::{self, Changes, RateError, Server};
 use random::Stream;
-use units::parameter::{Arguments, Component, Options, Value};
+use units::parameter::{Arguments, Component, Value};
 use units::{Duration, Time};
 
 /// What a series gives to a direction of a link; `None` where it has no such column.
@@ -33,10 +33,10 @@ pub(crate) fn play(
     own: Stream,
 ) -> Result<Playback, BuildError> {
     let offsets = shared.fork("offset");
-    let Some(series) = of(name, arguments, &mut shared)? else { return Ok(Playback::default()) };
-    let circle = !arguments.has("circle") || arguments.flag("circle");
+    let Some(selected) = of(name, arguments, &mut shared)? else { return Ok(Playback::default()) };
+    let Selected { series, circle, begin } = selected;
     let lasts = if circle { series.duration() } else { series.alive() };
-    let offset = rate::Begin::of(arguments).offset(lasts, offsets)?;
+    let offset = rate::offset_into(&begin.offset, lasts, offsets)?;
     let repeat = circle.then(|| series.duration());
     let rates = series.rates().map(|rates| {
         let steps: Vec<_> = series.times().iter().copied().zip(rates.iter().copied()).collect();
@@ -83,14 +83,15 @@ pub fn base_delay(arguments: &Arguments) -> Duration {
         let Some(Value::File(file)) = series.arguments.get("file") else { return None };
         Series::parse(&file.text).ok()?.delays()?.iter().copied().min()
     });
-    delays.unwrap_or_else(|| arguments.duration("delay"))
+    delays.unwrap_or_else(|| arguments.required("delay"))
 }
 
 /// The options of a direction of a link in whose place its series stands.
 pub fn replaced(arguments: &Arguments) -> Vec<&'static str> {
     let Some(series) = series_of(arguments) else { return Vec::new() };
     let mut stream = Stream::new(0, "describe");
-    let Ok(Some(series)) = of(series.name, &series.arguments, &mut stream) else { return Vec::new() };
+    let Ok(Some(selected)) = of(series.name, &series.arguments, &mut stream) else { return Vec::new() };
+    let series = selected.series;
     let columns = [
         ("rate", series.rates().is_some()),
         ("delay", series.delays().is_some()),

@@ -397,8 +397,9 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
             } else {
                 (name.clone(), own)
             };
+            let queue = values.component("queue");
             let buffer = BufferOptions {
-                arguments: values,
+                queue: &queue,
                 name: &place,
                 setup: Setup {
                     rate: Some(rate),

@@ -290,8 +290,9 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         let fixed = fixed(&standard, own).map_err(unusable)?;
         let rate = standard.rates[fixed].rate();
         (peak, highest) = (peak.max(rate), highest.max(fixed));
+        let queue = own.component("queue");
         let buffer = BufferOptions {
-            arguments: own,
+            queue: &queue,
             name,
             setup: Setup {
                 rate: Some(rate),

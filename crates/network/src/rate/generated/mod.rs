@@ -12,7 +12,7 @@ use super::changes::Changes;
 use super::error::RateError;
 use super::offset::Begin;
 use random::Stream;
-use units::parameter::{Default, Kind, Options, Parameter, Row};
+use units::parameter::{Choice, Options, Row};
 use units::{Duration, Rate, Time};
 
 /// The width of a step of every generated trace.
@@ -37,41 +37,42 @@ pub struct Model {
 pub static MODELS: &[Model] = &[mmwave::MODEL, lte::MODEL];
 const NAMES: &[&str] = &[mmwave::MODEL.name, lte::MODEL.name];
 
+/// The options of a generated trace.
+#[derive(Debug, Clone, Options)]
+struct GeneratedOptions {
+    /// walking below a mmWave base station, or LTE from a moving car
+    model: ModelName,
+    /// length, after which it starts again: 60 s (mmwave) or 30 s to 3600 s
+    #[option(default = "120 s")]
+    duration: Duration,
+    /// seed of the trace, as in `quiclab trace generate`, equal in all runs (default: it follows from the run's seed)
+    #[option(within = 0..=i64::MAX as u64)]
+    seed: Option<u64>,
+    #[options]
+    begin: Begin,
+}
+
+/// The names of [`MODELS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum ModelName {
+    Mmwave,
+    LteDriving,
+}
+
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "generated",
     about: "a trace from a model, different for each seed, repeated without end",
-    parameters: &[
-        Parameter {
-            name: "model",
-            kind: Kind::Choice(NAMES),
-            default: Default::Required,
-            about: "walking below a mmWave base station, or LTE from a moving car",
-        },
-        Parameter {
-            name: "duration",
-            kind: Kind::Duration,
-            default: Default::Is("\"120 s\""),
-            about: "length, after which it starts again: 60 s (mmwave) or 30 s to 3600 s",
-        },
-        Parameter {
-            name: "seed",
-            kind: Kind::Integer(0, i64::MAX as u64),
-            default: Default::Absent,
-            about: "seed of the trace, as in `quiclab trace generate`, equal in all runs (default: it \
-                    follows from the run's seed)",
-        },
-        Begin::PARAMETERS[0],
-    ],
+    parameters: GeneratedOptions::PARAMETERS,
     build: |arguments, mut stream| {
-        let (model, duration) = (arguments.text("model"), arguments.duration("duration"));
+        let options = GeneratedOptions::of(arguments);
+        let (model, duration) = (options.model.word(), options.duration);
         let begin = stream.fork("offset");
-        let steps = if arguments.has("seed") {
-            generate(&model, duration, arguments.integer("seed"))?
-        } else {
-            drawn(&model, duration, &mut stream)?
+        let steps = match options.seed {
+            Some(seed) => generate(model, duration, seed)?,
+            None => drawn(model, duration, &mut stream)?,
         };
         let lasts = STEP * steps.len() as u64;
-        let from = Begin::of(arguments).offset(lasts, begin)?;
+        let from = options.begin.offset(lasts, begin)?;
         Changes::from(&steps, Some(lasts), from).map(Server::Changes).map_err(RateError::Changes)
     },
 };
