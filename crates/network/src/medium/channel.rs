@@ -5,7 +5,65 @@ use radio::channel::{
     Between, Channel, Fading, Link, Motion, PathLoss, Series, Shadowing, doppler_hz, noise_dbm,
 };
 use random::Stream;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, File, Options, Room, Row};
+
+/// The options of a constant channel.
+#[derive(Debug, Clone, Options)]
+struct ConstantOptions {
+    /// signal-to-noise-and-interference ratio in dB
+    #[option(default = 20.0, within = -30.0..=60.0)]
+    sinr: f64,
+}
+
+/// The options of a channel from a file.
+#[derive(Debug, Clone, Options)]
+struct SeriesOptions {
+    /// lines of a time in seconds and a signal-to-noise ratio in dB, or one for each site of the cell
+    #[option(example = "0 20\n1.5 12.5\n")]
+    file: File,
+    /// whether to interpolate between lines, instead of holding each until the next
+    #[option(default = false)]
+    linear: bool,
+}
+
+/// The options of a drawn channel.
+#[derive(Debug, Clone, Options)]
+struct DrawnOptions {
+    /// metres from the station to the nearest point of the line
+    #[option(default = 200.0, within = 1.0..=100_000.0)]
+    distance: f64,
+    /// metres along the line at the start of the run, from that point
+    #[option(default = 0.0, within = -1e6..=1e6)]
+    start: f64,
+    /// metres per second along the line
+    #[option(default = 0.0, within = -300.0..=300.0)]
+    speed: f64,
+    /// transmitted power with the gains of both antennas in dBm, in both directions
+    #[option(default = 46.0, within = -50.0..=100.0)]
+    power: f64,
+    /// noise figure of the receiver in dB, with what interference adds
+    #[option(default = 9.0, within = 0.0..=60.0)]
+    noise_figure: f64,
+    /// carrier frequency in GHz
+    #[option(default = 2.0, within = 1e-3..=1000.0)]
+    carrier: f64,
+    /// exponent of the path loss beyond 1 m; up to 1 m the loss is that of free space
+    #[option(default = 3.5, within = 1.0..=10.0)]
+    exponent: f64,
+    /// standard deviation of log-normal shadowing in dB
+    #[option(default = 0.0, within = 0.0..=40.0)]
+    shadowing: f64,
+    /// metres over which the correlation of the shadowing falls to 1/e
+    #[option(default = 50.0, within = 0.1..=100_000.0)]
+    decorrelation: f64,
+    /// whether the signal has Rayleigh fading, with Jakes' spectrum over time
+    #[option(default = true)]
+    fading: bool,
+    /// maximum Doppler shift in Hz, caused by what moves around a terminal at rest; by default it follows from
+    /// the terminal's speed
+    #[option(within = 0.0..=100_000.0)]
+    doppler: Option<f64>,
+}
 
 /// A base station among those that may serve a terminal.
 #[derive(Debug, Clone, Copy)]
@@ -39,34 +97,16 @@ static CHANNELS: &[Row<Build>] = &[
     Row {
         name: "constant",
         about: "a constant signal-to-noise ratio",
-        parameters: &[Parameter {
-            name: "sinr",
-            kind: Kind::Number(-30.0, 60.0),
-            default: Default::Is("20.0"),
-            about: "signal-to-noise-and-interference ratio in dB",
-        }],
-        build: |arguments, _| Ok(Channel::constant(arguments.number("sinr"))),
+        parameters: ConstantOptions::PARAMETERS,
+        build: |arguments, _| Ok(Channel::constant(ConstantOptions::of(arguments).sinr)),
     },
     Row {
         name: "series",
         about: "signal-to-noise ratios over time from a file",
-        parameters: &[
-            Parameter {
-                name: "file",
-                kind: Kind::File("0 20\n1.5 12.5\n"),
-                default: Default::Required,
-                about: "lines of a time in seconds and a signal-to-noise ratio in dB, or one for each site of the cell",
-            },
-            Parameter {
-                name: "linear",
-                kind: Kind::Flag,
-                default: Default::Is("false"),
-                about: "whether to interpolate between lines, instead of holding each until the next",
-            },
-        ],
+        parameters: SeriesOptions::PARAMETERS,
         build: |arguments, setup| {
-            let file = arguments.file("file");
-            let between = if arguments.flag("linear") { Between::Linear } else { Between::Held };
+            let SeriesOptions { file, linear } = SeriesOptions::of(arguments);
+            let between = if linear { Between::Linear } else { Between::Held };
             match Series::parse(&file.text, between, (setup.site.number, setup.site.count)) {
                 Ok(series) => Ok(Channel::series(series)),
                 Err(error) => {
@@ -78,75 +118,7 @@ static CHANNELS: &[Row<Build>] = &[
     Row {
         name: "drawn",
         about: "from power, distance, shadowing and fading of a terminal that moves along a line past its station",
-        parameters: &[
-            Parameter {
-                name: "distance",
-                kind: Kind::Number(1.0, 100_000.0),
-                default: Default::Is("200.0"),
-                about: "metres from the station to the nearest point of the line",
-            },
-            Parameter {
-                name: "start",
-                kind: Kind::Number(-1e6, 1e6),
-                default: Default::Is("0.0"),
-                about: "metres along the line at the start of the run, from that point",
-            },
-            Parameter {
-                name: "speed",
-                kind: Kind::Number(-300.0, 300.0),
-                default: Default::Is("0.0"),
-                about: "metres per second along the line",
-            },
-            Parameter {
-                name: "power",
-                kind: Kind::Number(-50.0, 100.0),
-                default: Default::Is("46.0"),
-                about: "transmitted power with the gains of both antennas in dBm, in both directions",
-            },
-            Parameter {
-                name: "noise_figure",
-                kind: Kind::Number(0.0, 60.0),
-                default: Default::Is("9.0"),
-                about: "noise figure of the receiver in dB, with what interference adds",
-            },
-            Parameter {
-                name: "carrier",
-                kind: Kind::Number(1e-3, 1000.0),
-                default: Default::Is("2.0"),
-                about: "carrier frequency in GHz",
-            },
-            Parameter {
-                name: "exponent",
-                kind: Kind::Number(1.0, 10.0),
-                default: Default::Is("3.5"),
-                about: "exponent of the path loss beyond 1 m; up to 1 m the loss is that of free space",
-            },
-            Parameter {
-                name: "shadowing",
-                kind: Kind::Number(0.0, 40.0),
-                default: Default::Is("0.0"),
-                about: "standard deviation of log-normal shadowing in dB",
-            },
-            Parameter {
-                name: "decorrelation",
-                kind: Kind::Number(0.1, 100_000.0),
-                default: Default::Is("50.0"),
-                about: "metres over which the correlation of the shadowing falls to 1/e",
-            },
-            Parameter {
-                name: "fading",
-                kind: Kind::Flag,
-                default: Default::Is("true"),
-                about: "whether the signal has Rayleigh fading, with Jakes' spectrum over time",
-            },
-            Parameter {
-                name: "doppler",
-                kind: Kind::Number(0.0, 100_000.0),
-                default: Default::Absent,
-                about: "maximum Doppler shift in Hz, caused by what moves around a terminal at rest; by \
-                        default it follows from the terminal's speed",
-            },
-        ],
+        parameters: DrawnOptions::PARAMETERS,
         build: drawn,
     },
 ];
@@ -158,25 +130,21 @@ fn drawn(arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError
         0 => (setup.stream)(part),
         number => (setup.stream)(&format!("{part} {number}")),
     };
-    let number = |name| arguments.number(name);
-    let carrier_hz = number("carrier") * 1e9;
-    let doppler = if arguments.has("doppler") {
-        number("doppler")
-    } else {
-        doppler_hz(number("speed").abs(), carrier_hz)
-    };
-    let sigma = number("shadowing");
+    let options = DrawnOptions::of(arguments);
+    let carrier_hz = options.carrier * 1e9;
+    let doppler = options.doppler.unwrap_or_else(|| doppler_hz(options.speed.abs(), carrier_hz));
+    let sigma = options.shadowing;
     Ok(Channel::link(Link {
-        power_dbm: number("power"),
-        noise_dbm: noise_dbm(bandwidth_hz, number("noise_figure")),
+        power_dbm: options.power,
+        noise_dbm: noise_dbm(bandwidth_hz, options.noise_figure),
         motion: Motion {
-            start_m: number("start") - site.at_m,
-            offset_m: number("distance"),
-            speed_m_s: number("speed"),
+            start_m: options.start - site.at_m,
+            offset_m: options.distance,
+            speed_m_s: options.speed,
         },
-        path_loss: PathLoss::from_carrier(carrier_hz, 1.0, number("exponent")),
-        shadowing: (sigma > 0.0).then(|| Shadowing::new(sigma, number("decorrelation"), stream("shadowing"))),
-        fading: arguments.flag("fading").then(|| Fading::new(doppler, stream("fading"))),
+        path_loss: PathLoss::from_carrier(carrier_hz, 1.0, options.exponent),
+        shadowing: (sigma > 0.0).then(|| Shadowing::new(sigma, options.decorrelation, stream("shadowing"))),
+        fading: options.fading.then(|| Fading::new(doppler, stream("fading"))),
     }))
 }
 

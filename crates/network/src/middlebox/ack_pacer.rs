@@ -5,7 +5,7 @@
 //! The spacing is the mean time between the last acknowledgements of the flow. None waits longer than a limit, none is
 //! dropped, and no packet of a flow overtakes another: a packet with data sends the waiting ones ahead of it.
 
-use super::quic_flows::{self, AckOnly, Classifier, Direction, Flows, Found, problem};
+use super::quic_flows::{AckOnly, Classifier, Direction, FlowOptions, Flows, Found, problem};
 use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::Port;
 use crate::error::BuildError;
@@ -14,42 +14,31 @@ use crate::node::Node;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use trace::{Event, Log};
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 use units::{Duration, Time, Timers};
 
-const OWN: [Parameter; 4] = [
-    Parameter {
-        name: "spacing",
-        kind: Kind::Duration,
-        default: Default::Absent,
-        about: "time between acknowledgements of a flow; above zero (default: the mean of the last window)",
-    },
-    Parameter {
-        name: "window",
-        kind: Kind::Integer(1, 1000),
-        default: Default::Is("16"),
-        about: "number of times between acknowledgements in the mean; nothing is paced before",
-    },
-    Parameter {
-        name: "longest_delay",
-        kind: Kind::Duration,
-        default: Default::Is("\"20 ms\""),
-        about: "longest time that an acknowledgement waits",
-    },
-    Parameter {
-        name: "queue",
-        kind: Kind::Integer(1, 10_000),
-        default: Default::Is("64"),
-        about: "maximum number of waiting acknowledgements of a flow; one more releases the first at once",
-    },
-];
-
-const PARAMETERS: [Parameter; 8] = quic_flows::parameters(&OWN);
+/// The options of the pacer of acknowledgements.
+#[derive(Debug, Clone, Options)]
+struct AckPacerOptions {
+    #[options]
+    flow: FlowOptions,
+    /// time between acknowledgements of a flow; above zero (default: the mean of the last window)
+    spacing: Option<Duration>,
+    /// number of times between acknowledgements in the mean; nothing is paced before
+    #[option(default = 16, within = 1..=1000)]
+    window: usize,
+    /// longest time that an acknowledgement waits
+    #[option(default = "20 ms")]
+    longest_delay: Duration,
+    /// maximum number of waiting acknowledgements of a flow; one more releases the first at once
+    #[option(default = 64, within = 1..=10_000)]
+    queue: usize,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "ack-pacer",
     about: "spaces out QUIC acknowledgements that arrive in bursts",
-    parameters: &PARAMETERS,
+    parameters: AckPacerOptions::PARAMETERS,
     build: Profile {
         remembers: false,
         at_hosts: true,
@@ -92,19 +81,19 @@ struct AckPacer {
 
 impl AckPacer {
     fn new(options: &MiddleboxOptions<'_>) -> Result<AckPacer, BuildError> {
-        let arguments = options.arguments;
-        let spacing = arguments.has("spacing").then(|| arguments.duration("spacing"));
+        let own = AckPacerOptions::of(options.arguments);
+        let spacing = own.spacing;
         if spacing.is_some_and(Duration::is_zero) {
             return Err(problem("spacing", "zero; expected a duration above zero".to_owned()));
         }
         Ok(AckPacer {
-            classifier: Classifier::new(options)?,
-            ack_only: AckOnly::new(options),
+            classifier: Classifier::new(&own.flow, options)?,
+            ack_only: AckOnly::new(&own.flow),
             spacing,
-            window: arguments.integer("window") as usize,
-            longest_delay: arguments.duration("longest_delay"),
-            most: arguments.integer("queue") as usize,
-            flows: Flows::new(options),
+            window: own.window,
+            longest_delay: own.longest_delay,
+            most: own.queue,
+            flows: Flows::new(&own.flow),
             timers: Timers::default(),
             counters: Counters::default(),
             log: Log::new(options.interest),

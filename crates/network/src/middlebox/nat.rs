@@ -27,50 +27,36 @@ use crate::packet::{Packet, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use trace::{Event, Log};
-use units::parameter::{Default, Kind, Parameter, Row, Value};
+use units::parameter::{Options, Row};
 use units::{Duration, Time};
+
+/// The options of NATs.
+#[derive(Debug, Clone, Options)]
+struct NatOptions {
+    /// links and media whose nodes are inside (default: the first of two links, or of two media; required
+    /// otherwise)
+    inside: Option<Vec<String>>,
+    /// times at which all mappings are forgotten, in rising order
+    #[option(default = [])]
+    rebind: Vec<Duration>,
+    /// silence from inside after which a UDP mapping expires (RFC 4787 REQ-5); above zero
+    #[option(default = "5 min")]
+    timeout: Duration,
+    /// the same for TCP (RFC 5382 REQ-5); above zero
+    #[option(default = "124 min")]
+    tcp_timeout: Duration,
+    /// the same for ICMP queries such as echo requests (RFC 5508 REQ-2); above zero
+    #[option(default = "60 s")]
+    icmp_timeout: Duration,
+    /// maximum number of mappings per protocol; a packet that would need one more is dropped
+    #[option(default = 10000, within = 1..=MOST_MAPPINGS)]
+    mappings: usize,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "nat",
     about: "translates inside addresses and ports into its own; mappings expire after silence or at given times",
-    parameters: &[
-        Parameter {
-            name: "inside",
-            kind: Kind::List(&Kind::Text),
-            default: Default::Absent,
-            about: "links and media whose nodes are inside (default: the first of two links, or of two media; required otherwise)",
-        },
-        Parameter {
-            name: "rebind",
-            kind: Kind::List(&Kind::Duration),
-            default: Default::Is("[]"),
-            about: "times at which all mappings are forgotten, in rising order",
-        },
-        Parameter {
-            name: "timeout",
-            kind: Kind::Duration,
-            default: Default::Is("\"5 min\""),
-            about: "silence from inside after which a UDP mapping expires (RFC 4787 REQ-5); above zero",
-        },
-        Parameter {
-            name: "tcp_timeout",
-            kind: Kind::Duration,
-            default: Default::Is("\"124 min\""),
-            about: "the same for TCP (RFC 5382 REQ-5); above zero",
-        },
-        Parameter {
-            name: "icmp_timeout",
-            kind: Kind::Duration,
-            default: Default::Is("\"60 s\""),
-            about: "the same for ICMP queries such as echo requests (RFC 5508 REQ-2); above zero",
-        },
-        Parameter {
-            name: "mappings",
-            kind: Kind::Integer(1, MOST_MAPPINGS),
-            default: Default::Is("10000"),
-            about: "maximum number of mappings per protocol; a packet that would need one more is dropped",
-        },
-    ],
+    parameters: NatOptions::PARAMETERS,
     build: Profile { remembers: true, at_hosts: false, build: |options| Ok(Box::new(Nat::new(options)?)) },
 };
 
@@ -163,12 +149,11 @@ fn problem(option: &'static str, problem: String) -> BuildError {
 
 impl Nat {
     fn new(options: &MiddleboxOptions<'_>) -> Result<Nat, BuildError> {
-        let arguments = options.arguments;
+        let own = NatOptions::of(options.arguments);
         let mut inside = vec![false; options.carriers.len()];
-        if arguments.has("inside") {
-            for name in arguments.list("inside") {
-                let Value::Text(name) = name else { continue };
-                let port = options.carriers.iter().position(|carrier| *carrier == name);
+        if let Some(names) = &own.inside {
+            for name in names {
+                let port = options.carriers.iter().position(|carrier| carrier == name);
                 let Some(port) = port else {
                     let carriers = options.carriers.join(", ");
                     let found = format!("found {name:?}; expected one of {carriers}");
@@ -191,8 +176,7 @@ impl Nat {
             return Err(problem("inside", "nothing is inside; expected a link or a medium".to_owned()));
         }
         let mut rebind: Vec<Time> = Vec::new();
-        for value in arguments.list("rebind") {
-            let Value::Duration(at) = value else { continue };
+        for at in own.rebind {
             let at = Time::ZERO + at;
             if rebind.last().is_some_and(|last| *last >= at) {
                 let wrong = format!("times do not rise, found {at}; expected a time after the one before it");
@@ -202,7 +186,7 @@ impl Nat {
         }
         rebind.reverse();
         let timeouts =
-            ["timeout", "tcp_timeout", "icmp_timeout"].map(|name| (name, arguments.duration(name)));
+            [("timeout", own.timeout), ("tcp_timeout", own.tcp_timeout), ("icmp_timeout", own.icmp_timeout)];
         if let Some((option, _)) = timeouts.iter().find(|(_, timeout)| timeout.is_zero()) {
             return Err(problem(option, "zero; expected a duration above zero".to_owned()));
         }
@@ -213,7 +197,7 @@ impl Nat {
             inside_ports: BTreeSet::new(),
             rebind,
             timeouts: timeouts.map(|(_, timeout)| timeout),
-            most: arguments.integer("mappings") as usize,
+            most: own.mappings,
             tables: <[[Table; 2]; PROTOCOLS]>::default(),
             expiry: Time::NEVER,
             counters: Counters::default(),

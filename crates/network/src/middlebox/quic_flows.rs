@@ -8,46 +8,26 @@ use crate::packet::{Packet, Protocol};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Value};
+use units::parameter::Options;
 
-/// The options of every such middlebox, and its own.
-pub(super) const fn parameters<const N: usize>(own: &[Parameter]) -> [Parameter; N] {
-    assert!(N == SHARED.len() + own.len(), "the number of options");
-    let mut all = [SHARED[0]; N];
-    let mut i = 1;
-    while i < N {
-        all[i] = if i < SHARED.len() { SHARED[i] } else { own[i - SHARED.len()] };
-        i += 1;
-    }
-    all
+/// The options of every such middlebox.
+#[derive(Debug, Clone, Options)]
+pub(super) struct FlowOptions {
+    /// links and media to the terminals, whose packets are uplink (default: the first of two links, or of two
+    /// media; required otherwise)
+    wireless: Option<Vec<String>>,
+    /// UDP ports of QUIC servers, or ranges of them (Zhao et al. 2020 section 3.2: "according to the port
+    /// number")
+    #[option(default = ["443", "4433-4688"])]
+    ports: Vec<String>,
+    /// largest UDP payload in bytes of a packet with acknowledgements only (section 3.2 leaves it open; default:
+    /// learned, 4 bytes above the smallest of the last 64 to 128 packets, at most 100)
+    #[option(within = SHORTEST as u64..=1200)]
+    ack_only_size: Option<u32>,
+    /// maximum number of flows, by addresses and ports; the flow that was silent longest makes room for a new one
+    #[option(default = 256, within = 1..=100_000)]
+    flows: usize,
 }
-
-const SHARED: [Parameter; 4] = [
-    Parameter {
-        name: "wireless",
-        kind: Kind::List(&Kind::Text),
-        default: Default::Absent,
-        about: "links and media to the terminals, whose packets are uplink (default: the first of two links, or of two media; required otherwise)",
-    },
-    Parameter {
-        name: "ports",
-        kind: Kind::List(&Kind::Text),
-        default: Default::Is("[\"443\", \"4433-4688\"]"),
-        about: "UDP ports of QUIC servers, or ranges of them (Zhao et al. 2020 section 3.2: \"according to the port number\")",
-    },
-    Parameter {
-        name: "ack_only_size",
-        kind: Kind::Integer(SHORTEST as u64, 1200),
-        default: Default::Absent,
-        about: "largest UDP payload in bytes of a packet with acknowledgements only (section 3.2 leaves it open; default: learned, 4 bytes above the smallest of the last 64 to 128 packets, at most 100)",
-    },
-    Parameter {
-        name: "flows",
-        kind: Kind::Integer(1, 100_000),
-        default: Default::Is("256"),
-        about: "maximum number of flows, by addresses and ports; the flow that was silent longest makes room for a new one",
-    },
-];
 
 /// The shortest UDP payload of a QUIC packet in bytes: a first byte, four bytes of packet number and payload, and the tag of
 /// 16 bytes (RFC 9001 section 5.4.2).
@@ -83,8 +63,8 @@ pub(super) struct Classifier {
 
 impl Classifier {
     /// Reads `wireless` and `ports`.
-    pub(super) fn new(options: &MiddleboxOptions<'_>) -> Result<Classifier, BuildError> {
-        Ok(Classifier { wireless: wireless(options)?, ports: ports(options)? })
+    pub(super) fn new(own: &FlowOptions, options: &MiddleboxOptions<'_>) -> Result<Classifier, BuildError> {
+        Ok(Classifier { wireless: wireless(own.wireless.as_deref(), options)?, ports: ports(&own.ports)? })
     }
     /// The direction and the ends of a packet; `None` if it is not QUIC, or goes from terminal to terminal's server.
     #[inline]
@@ -110,13 +90,12 @@ pub(super) fn problem(option: &'static str, problem: String) -> BuildError {
     BuildError::Option { option, problem }
 }
 
-fn wireless(options: &MiddleboxOptions<'_>) -> Result<Vec<bool>, BuildError> {
+fn wireless(names: Option<&[String]>, options: &MiddleboxOptions<'_>) -> Result<Vec<bool>, BuildError> {
     let carriers = options.carriers.join(", ");
     let mut wireless = vec![false; options.carriers.len()];
-    if options.arguments.has("wireless") {
-        for name in options.arguments.list("wireless") {
-            let Value::Text(name) = name else { continue };
-            let Some(port) = options.carriers.iter().position(|carrier| *carrier == name) else {
+    if let Some(names) = names {
+        for name in names {
+            let Some(port) = options.carriers.iter().position(|carrier| carrier == name) else {
                 let found = format!("found {name:?}; expected one of {carriers}");
                 return Err(problem("wireless", format!("no link or medium of this node, {found}")));
             };
@@ -136,11 +115,10 @@ fn wireless(options: &MiddleboxOptions<'_>) -> Result<Vec<bool>, BuildError> {
     Ok(wireless)
 }
 
-fn ports(options: &MiddleboxOptions<'_>) -> Result<Vec<(u16, u16)>, BuildError> {
+fn ports(texts: &[String]) -> Result<Vec<(u16, u16)>, BuildError> {
     let mut ports = Vec::new();
-    for value in options.arguments.list("ports") {
-        let Value::Text(text) = value else { continue };
-        let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+    for text in texts {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.trim().parse::<u16>(), last.trim().parse::<u16>()) {
             (Ok(first), Ok(last)) if first <= last => ports.push((first, last)),
             _ => {
@@ -168,10 +146,8 @@ pub(super) struct AckOnly {
 
 impl AckOnly {
     /// Reads `ack_only_size`.
-    pub(super) fn new(options: &MiddleboxOptions<'_>) -> AckOnly {
-        let given = options.arguments.has("ack_only_size");
-        let fixed = given.then(|| options.arguments.integer("ack_only_size") as u32);
-        AckOnly { fixed, smallest: [u32::MAX; 2], seen: 0 }
+    pub(super) fn new(options: &FlowOptions) -> AckOnly {
+        AckOnly { fixed: options.ack_only_size, smallest: [u32::MAX; 2], seen: 0 }
     }
     /// Whether a packet carries acknowledgements only, as far as its size tells. A payload that is too short for QUIC does
     /// not, and nothing is learned from it.
@@ -213,9 +189,8 @@ pub(super) enum Found {
 
 impl<F> Flows<F> {
     /// Reads `flows`.
-    pub(super) fn new(options: &MiddleboxOptions<'_>) -> Flows<F> {
-        let most = options.arguments.integer("flows") as usize;
-        Flows { by_ends: BTreeMap::new(), slots: Vec::new(), most }
+    pub(super) fn new(options: &FlowOptions) -> Flows<F> {
+        Flows { by_ends: BTreeMap::new(), slots: Vec::new(), most: options.flows }
     }
     /// The flow with these ends, which has a packet now. A new one starts with the state `fresh`, or takes the slot of the
     /// flow that was silent for longest; its state is then left to the caller.

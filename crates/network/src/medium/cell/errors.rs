@@ -5,7 +5,15 @@ use super::standard::Standard;
 use crate::error::BuildError;
 use radio::bler;
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Options, Room, Row};
+
+/// The options of errors with one probability.
+#[derive(Debug, Clone, Options)]
+struct TargetOptions {
+    /// probability that an attempt fails
+    #[option(default = 0.1, probability)]
+    bler: f64,
+}
 
 /// How blocks fail.
 #[derive(Debug, Clone)]
@@ -25,13 +33,8 @@ static BLOCK_ERRORS: &[Row<Build>] = &[
     Row {
         name: "target",
         about: "each attempt fails with the same probability, whatever the channel",
-        parameters: &[Parameter {
-            name: "bler",
-            kind: Kind::Probability,
-            default: Default::Is("0.1"),
-            about: "probability that an attempt fails",
-        }],
-        build: |arguments| BlockErrors::Target(arguments.number("bler")),
+        parameters: TargetOptions::PARAMETERS,
+        build: |arguments| BlockErrors::Target(TargetOptions::of(arguments).bler),
     },
     Row {
         name: "curve",

@@ -5,8 +5,19 @@ use crate::error::BuildError;
 use radio::channel::Channel;
 use radio::wifi;
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
+use units::parameter::{Arguments, Options, Room, Row};
 use units::{Rate, Time};
+
+/// The options of errors with one probability for each rate.
+#[derive(Debug, Clone, Options)]
+struct TargetOptions {
+    /// probability that a frame fails
+    #[option(default = 0.1, probability)]
+    per: f64,
+    /// different probabilities at some rates
+    #[option(default = [], probability)]
+    by_rate: Vec<(Rate, f64)>,
+}
 
 /// How frames fail.
 #[derive(Debug, Clone)]
@@ -26,30 +37,10 @@ static FRAME_ERRORS: &[Row<Build>] = &[
     Row {
         name: "target",
         about: "each frame fails with the same probability, whatever the channel",
-        parameters: &[
-            Parameter {
-                name: "per",
-                kind: Kind::Probability,
-                default: Default::Is("0.1"),
-                about: "probability that a frame fails",
-            },
-            Parameter {
-                name: "by_rate",
-                kind: Kind::Pairs(&Kind::Rate, &Kind::Probability),
-                default: Default::Is("[]"),
-                about: "different probabilities at some rates",
-            },
-        ],
+        parameters: TargetOptions::PARAMETERS,
         build: |arguments| {
-            let pair = |value: &Value| match value {
-                Value::List(pair) => match pair[..] {
-                    [Value::Rate(rate), Value::Number(probability)] => Some((rate, probability)),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let by_rate = arguments.list("by_rate").iter().filter_map(pair).collect();
-            FrameErrors::Target(arguments.number("per"), by_rate)
+            let TargetOptions { per, by_rate } = TargetOptions::of(arguments);
+            FrameErrors::Target(per, by_rate)
         },
     },
     Row {

@@ -3,7 +3,7 @@
 use super::estimate::Estimate;
 use super::interception::Cache;
 use super::mapping::Mapping;
-use super::options::Options;
+use super::options::Settings;
 use super::timers::{Expiry, Judgment};
 use crate::middlebox::quic_flows::{AckOnly, Ends};
 use crate::packet::Packet;
@@ -37,7 +37,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(ends: Ends, options: &Options) -> Flow {
+    pub(super) fn new(ends: Ends, options: &Settings) -> Flow {
         Flow {
             up: options.ack_only.clone(),
             down: options.ack_only.clone(),
@@ -50,7 +50,7 @@ impl Flow {
         }
     }
     /// Starts another flow with the memory of this one. Its cache is empty.
-    pub(super) fn restart(&mut self, ends: Ends, options: &Options) {
+    pub(super) fn restart(&mut self, ends: Ends, options: &Settings) {
         (self.up, self.down) = (options.ack_only.clone(), options.ack_only.clone());
         self.mapping.clear();
         self.smallest_age = None;
@@ -59,7 +59,7 @@ impl Flow {
     }
 
     /// Joins a downlink packet to the mapping table, unless it is an acknowledgement itself, which elicits none.
-    pub(super) fn on_downlink(&mut self, now: Time, packet: &Packet, options: &Options) {
+    pub(super) fn on_downlink(&mut self, now: Time, packet: &Packet, options: &Settings) {
         if self.down.judge(packet) {
             return;
         }
@@ -70,7 +70,7 @@ impl Flow {
         self.set_timeout(options);
     }
 
-    fn set_timeout(&mut self, options: &Options) {
+    fn set_timeout(&mut self, options: &Settings) {
         if let (Some(pto), Some(last)) = (self.estimate.pto(&options.limits), self.mapping.last()) {
             self.judgment.set_timeout(last, pto, options.fixed_rtt, options.margin);
         }
@@ -78,7 +78,7 @@ impl Flow {
 
     /// The current RTT by an acknowledgement: the time since the packet that it acknowledges passed, and the set RTT of the
     /// wired part. `None` if it acknowledges none that is known.
-    pub(super) fn measure(&mut self, now: Time, options: &Options) -> Option<Duration> {
+    pub(super) fn measure(&mut self, now: Time, options: &Settings) -> Option<Duration> {
         let age = self.acknowledge(now, options)?;
         self.smallest_age = Some(self.smallest_age.map_or(age, |smallest| smallest.min(age)));
         let rtt = age + options.fixed_rtt;
@@ -92,7 +92,7 @@ impl Flow {
     ///
     /// A packet that passed less than half of the usual time in the wireless part ago is not acknowledged yet: the usual RTT
     /// may be too long, but hardly by that much.
-    pub(super) fn acknowledge(&mut self, now: Time, options: &Options) -> Option<Duration> {
+    pub(super) fn acknowledge(&mut self, now: Time, options: &Settings) -> Option<Duration> {
         let usual = self.estimate.usual().filter(|usual| *usual > options.fixed_rtt);
         let wireless = usual.map_or(Duration::ZERO, |usual| usual - options.fixed_rtt);
         let passed = self.mapping.map(now, wireless / 2)?;
@@ -101,7 +101,7 @@ impl Flow {
 
     /// Decides about an acknowledgement with this current RTT, and updates the estimate and the timers. One that is not
     /// mapped passes.
-    pub(super) fn judge(&mut self, now: Time, sample: Option<Duration>, options: &Options) -> Verdict {
+    pub(super) fn judge(&mut self, now: Time, sample: Option<Duration>, options: &Settings) -> Verdict {
         let Some(rtt) = sample else { return Verdict::Pass };
         if self.estimate.is_abnormal(rtt, &options.limits) {
             self.judgment.late(now);
@@ -127,12 +127,12 @@ impl Flow {
     }
 
     /// The earlier of the two timers, if anything is kept.
-    pub(super) fn next_timer(&self, options: &Options) -> Option<(Time, Expiry)> {
+    pub(super) fn next_timer(&self, options: &Settings) -> Option<(Time, Expiry)> {
         if self.cache.is_empty() { None } else { self.judged(options) }
     }
 
     /// The earlier of the two timers since an acknowledgement was late.
-    fn judged(&self, options: &Options) -> Option<(Time, Expiry)> {
+    fn judged(&self, options: &Settings) -> Option<(Time, Expiry)> {
         let lasting = options.lasting.or(self.estimate.usual())?;
         self.judgment.next(lasting)
     }

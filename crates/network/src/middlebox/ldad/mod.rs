@@ -21,16 +21,16 @@ use crate::exits::Exits;
 use crate::node::Node;
 use crate::packet::Packet;
 use flow::{Flow, Verdict};
-use options::Options;
+use options::{LdadOptions, Settings};
 use timers::Expiry;
 use trace::{Event, Log};
-use units::parameter::Row;
+use units::parameter::{Options, Row};
 use units::{Duration, Time, Timers};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "ldad",
     about: "holds back acknowledgements of QUIC that come abnormally late (Zhao et al. 2020)",
-    parameters: &options::PARAMETERS,
+    parameters: LdadOptions::PARAMETERS,
     build: Profile { remembers: false, at_hosts: true, build: |options| Ok(Box::new(Ldad::new(options)?)) },
 };
 
@@ -63,7 +63,7 @@ enum Reason {
 
 struct Ldad {
     classifier: Classifier,
-    options: Options,
+    options: Settings,
     flows: Flows<Flow>,
     /// The timers of flows with a held acknowledgement, by slot.
     timers: Timers,
@@ -74,10 +74,11 @@ struct Ldad {
 
 impl Ldad {
     fn new(options: &MiddleboxOptions<'_>) -> Result<Ldad, BuildError> {
+        let own = LdadOptions::of(options.arguments);
         Ok(Ldad {
-            classifier: Classifier::new(options)?,
-            options: Options::new(options)?,
-            flows: Flows::new(options),
+            classifier: Classifier::new(&own.flow, options)?,
+            options: Settings::new(&own, options)?,
+            flows: Flows::new(&own.flow),
             timers: Timers::default(),
             counters: Counters::default(),
             drops: Drops::default(),

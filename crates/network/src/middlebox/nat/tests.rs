@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::address::NodeId;
-use units::parameter::Arguments;
+use units::parameter::{Arguments, Value};
 
 pub(super) const INSIDE: Port = Port(0);
 pub(super) const OUTSIDE: Port = Port(1);

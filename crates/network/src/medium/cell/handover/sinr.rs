@@ -4,38 +4,30 @@
 //! that serves the terminal by the hysteresis, for the time to trigger, takes over; of several, the best.
 
 use super::{Build, Trigger};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
+
+/// The options of handovers by the signal-to-noise ratio.
+#[derive(Debug, Clone, Options)]
+struct SinrOptions {
+    /// hysteresis: by how many dB another site must be better
+    #[option(default = 3.0, within = 0.0..=30.0)]
+    hysteresis: f64,
+    /// time to trigger: for how long it must be better
+    #[option(default = "256 ms")]
+    time_to_trigger: Duration,
+    /// time between measurements of all sites; at least 1 ms
+    #[option(default = "40 ms")]
+    period: Duration,
+    /// time constant of the average over measurements; "0 s" for none
+    #[option(default = "200 ms")]
+    averaging: Duration,
+}
 
 pub(super) const ROW: Row<Build> = Row {
     name: "sinr",
     about: "the site with the best signal-to-noise ratio, with a hysteresis and a time to trigger (event A3)",
-    parameters: &[
-        Parameter {
-            name: "hysteresis",
-            kind: Kind::Number(0.0, 30.0),
-            default: Default::Is("3.0"),
-            about: "hysteresis: by how many dB another site must be better",
-        },
-        Parameter {
-            name: "time_to_trigger",
-            kind: Kind::Duration,
-            default: Default::Is("\"256 ms\""),
-            about: "time to trigger: for how long it must be better",
-        },
-        Parameter {
-            name: "period",
-            kind: Kind::Duration,
-            default: Default::Is("\"40 ms\""),
-            about: "time between measurements of all sites; at least 1 ms",
-        },
-        Parameter {
-            name: "averaging",
-            kind: Kind::Duration,
-            default: Default::Is("\"200 ms\""),
-            about: "time constant of the average over measurements; \"0 s\" for none",
-        },
-    ],
+    parameters: SinrOptions::PARAMETERS,
     build: Build { build: |arguments, sites| Some(Box::new(Best::new(arguments, sites))), check },
 };
 
@@ -50,7 +42,7 @@ fn check(arguments: &Arguments, sites: usize, channel: &str) -> Result<(), Strin
                 .to_owned(),
         );
     }
-    let period = arguments.duration("period");
+    let SinrOptions { period, .. } = SinrOptions::of(arguments);
     if period < Duration::from_millis(1) {
         return Err(format!("period is too short, found {period}; expected at least 1 ms"));
     }
@@ -72,14 +64,15 @@ struct Best {
 
 impl Best {
     fn new(arguments: &Arguments, sites: usize) -> Best {
-        let (period, averaging) = (arguments.duration("period"), arguments.duration("averaging"));
+        let options = SinrOptions::of(arguments);
+        let (period, averaging) = (options.period, options.averaging);
         let weight = match averaging.as_nanos() {
             0 => 1.0,
             averaging => 1.0 - (-(period.as_nanos() as f64) / averaging as f64).exp(),
         };
         Best {
-            hysteresis: arguments.number("hysteresis"),
-            time_to_trigger: arguments.duration("time_to_trigger"),
+            hysteresis: options.hysteresis,
+            time_to_trigger: options.time_to_trigger,
             period,
             weight,
             next: Time::ZERO + period,

@@ -1,19 +1,21 @@
 //! Handovers at given times.
 
 use super::{Build, Trigger};
-use units::Time;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::parameter::{Arguments, Options, Row};
+use units::{Duration, Time};
+
+/// The options of handovers at given times.
+#[derive(Debug, Clone, Options)]
+struct TimesOptions {
+    /// [time, site] pairs by rising time, sites counted from 0; before the first time, site 0 serves
+    #[option(within = 0..=63)]
+    steps: Vec<(Duration, usize)>,
+}
 
 pub(super) const ROW: Row<Build> = Row {
     name: "times",
     about: "the serving site changes at given times",
-    parameters: &[Parameter {
-        name: "steps",
-        kind: Kind::Pairs(&Kind::Duration, &Kind::Integer(0, 63)),
-        default: Default::Required,
-        about: "[time, site] pairs by rising time, sites counted from 0; before the first time, site 0 \
-                serves",
-    }],
+    parameters: TimesOptions::PARAMETERS,
     build: Build {
         build: |arguments, _| Some(Box::new(Times { steps: steps(arguments), next: 0 })),
         check: |arguments, sites, _| check(&steps(arguments), sites),
@@ -21,14 +23,8 @@ pub(super) const ROW: Row<Build> = Row {
 };
 
 fn steps(arguments: &Arguments) -> Vec<(Time, usize)> {
-    let step = |pair: &Value| match pair {
-        Value::List(pair) => match pair.as_slice() {
-            [Value::Duration(at), Value::Integer(site)] => Some((Time::ZERO + *at, *site as usize)),
-            _ => None,
-        },
-        _ => None,
-    };
-    arguments.list("steps").iter().filter_map(step).collect()
+    let steps = TimesOptions::of(arguments).steps;
+    steps.into_iter().map(|(at, site)| (Time::ZERO + at, site)).collect()
 }
 
 fn check(steps: &[(Time, usize)], sites: usize) -> Result<(), String> {

@@ -5,19 +5,23 @@
 //! lazily.
 
 use super::{Build, Candidate, Scheduler};
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::Duration;
+use units::parameter::{Options, Row};
+
+/// The options of the proportional-fair scheduler.
+#[derive(Debug, Clone, Options)]
+struct ProportionalFairOptions {
+    /// time constant of the average throughput of a terminal
+    #[option(default = "100 ms")]
+    window: Duration,
+}
 
 pub(super) const ROW: Row<Build> = Row {
     name: "proportional-fair",
     about: "proportional fair: the best channel relative to a terminal's past throughput",
-    parameters: &[Parameter {
-        name: "window",
-        kind: Kind::Duration,
-        default: Default::Is("\"100 ms\""),
-        about: "time constant of the average throughput of a terminal",
-    }],
+    parameters: ProportionalFairOptions::PARAMETERS,
     build: |arguments, terminals, slot_ns| {
-        let slots = (arguments.duration("window").as_nanos() / slot_ns).max(1);
+        let slots = (ProportionalFairOptions::of(arguments).window.as_nanos() / slot_ns).max(1);
         Box::new(ProportionalFair::new(terminals, slots as f64))
     },
 };

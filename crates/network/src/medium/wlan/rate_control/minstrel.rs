@@ -10,33 +10,28 @@
 
 use super::{Build, RateControl, Setup};
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 use units::{Duration, Time};
+
+/// The options of Minstrel.
+#[derive(Debug, Clone, Options)]
+struct MinstrelOptions {
+    /// time between updates of the averages
+    #[option(default = "100 ms")]
+    interval: Duration,
+    /// weight of the past in an update
+    #[option(default = 0.75, within = 0.0..=0.99)]
+    ewma: f64,
+    /// share of the frames that try another rate
+    #[option(default = 0.1, probability)]
+    samples: f64,
+}
 
 pub(super) const ROW: Row<Build> = Row {
     name: "minstrel",
     about: "Minstrel: rates by what was acknowledged, with samples of other rates",
-    parameters: &[
-        Parameter {
-            name: "interval",
-            kind: Kind::Duration,
-            default: Default::Is("\"100 ms\""),
-            about: "time between updates of the averages",
-        },
-        Parameter {
-            name: "ewma",
-            kind: Kind::Number(0.0, 0.99),
-            default: Default::Is("0.75"),
-            about: "weight of the past in an update",
-        },
-        Parameter {
-            name: "samples",
-            kind: Kind::Probability,
-            default: Default::Is("0.1"),
-            about: "share of the frames that try another rate",
-        },
-    ],
-    build: |arguments, setup| Box::new(Minstrel::new(arguments, setup)),
+    parameters: MinstrelOptions::PARAMETERS,
+    build: |arguments, setup| Box::new(Minstrel::new(&MinstrelOptions::of(arguments), setup)),
 };
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,7 +65,7 @@ struct Minstrel {
 }
 
 impl Minstrel {
-    fn new(arguments: &Arguments, setup: Setup<'_>) -> Minstrel {
+    fn new(options: &MinstrelOptions, setup: Setup<'_>) -> Minstrel {
         let of_rate = |duration: &u64| OfRate { duration: *duration, ..OfRate::default() };
         let rates: Vec<OfRate> = setup.durations.iter().map(of_rate).collect();
         // Before anything is known: the highest rate, and down from there by the chain.
@@ -79,9 +74,9 @@ impl Minstrel {
         Minstrel {
             chain: [fastest, fastest / 2, 0],
             rates,
-            interval: arguments.duration("interval"),
-            ewma: arguments.number("ewma"),
-            samples: arguments.number("samples"),
+            interval: options.interval,
+            ewma: options.ewma,
+            samples: options.samples,
             next_update: Time::ZERO,
             stream: setup.stream,
             sample: None,
