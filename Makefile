@@ -167,9 +167,9 @@ bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab
 .PHONY: fuzz
 fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs for each entry point; runs under a tenth
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package view --package http --package network --package pages \
-		--package video --release --test fuzz $(LOCKED)
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
-	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --release --test fuzz $(LOCKED)
+		--package video --profile checked --test fuzz $(LOCKED)
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --profile checked --lib $(LOCKED) fuzz
+	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --profile checked --test fuzz $(LOCKED)
 
 # The flags that cargo-fuzz passes without a sanitizer; a stable compiler accepts them.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -201,11 +201,11 @@ libfuzzer: ## every target of fuzz/ (or FUZZ_TARGETS) under libFuzzer, FUZZ_SECO
 
 .PHONY: storm
 storm: ## the endpoint, and HTTP/3 on it, against attackers, new seeds for STORM_MINUTES (60); findings name their seed
-	cargo test --package quic --package live --release --test storm --no-run $(LOCKED)
+	cargo test --package quic --package live --profile checked --test storm --no-run $(LOCKED)
 	@first=$(STORM_FIRST); end=$$((SECONDS + 60 * $(STORM_MINUTES))); \
 	while [ $$SECONDS -lt $$end ]; do \
 		QUIC_STORM_FIRST=$$first QUIC_STORM_CASES=1000 \
-			cargo test --package quic --package live --release --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
+			cargo test --package quic --package live --profile checked --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
 			| grep 'seeds' || exit 1; \
 		first=$$((first + 1000)); \
 	done; \

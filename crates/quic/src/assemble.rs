@@ -108,11 +108,12 @@ impl<'a> Payload<'a> {
     /// may be typed.
     #[inline]
     fn stay_typed(&mut self, frame: TypedFrame, size: usize) {
-        debug_assert_eq!(size, frame.size());
-        if let Unwritten::Header(header) = self.unwritten {
-            self.unwritten = Unwritten::Packet(header, frame);
-            self.unwritten_length += size;
-        }
+        debug_assert_eq!(size, frame.size(), "the room for a frame was measured by its encoded size");
+        let Unwritten::Header(header) = self.unwritten else {
+            unreachable!("only a packet without any frame so far takes one that stays typed");
+        };
+        self.unwritten = Unwritten::Packet(header, frame);
+        self.unwritten_length += size;
     }
 
     /// Writes out a packet that does not stay typed, and the hole.
@@ -136,6 +137,7 @@ impl<'a> Payload<'a> {
     /// Leaves virtual bytes at the end of the buffer.
     #[inline]
     fn leave(&mut self, hole: Hole) {
+        debug_assert!(self.hole.is_none(), "a hole is written out before another one is left");
         self.hole = Some(hole);
         self.unwritten_length = hole.length as usize;
     }
@@ -148,6 +150,7 @@ impl<'a> Payload<'a> {
     /// The number of bytes that still fit.
     #[inline]
     pub(crate) fn room(&self) -> usize {
+        debug_assert!(self.length() <= self.limit, "a frame is added only where it fits");
         self.limit.saturating_sub(self.length())
     }
     /// The record of the frames that were added.
@@ -232,8 +235,16 @@ impl<'a> Payload<'a> {
         if !typed {
             self.end();
         }
+        debug_assert!(
+            piece.length <= room.data,
+            "a piece of a stream is no longer than the room it was taken for"
+        );
         let (length, left) = (piece.length as usize, (room.data - piece.length) as usize);
-        debug_assert_eq!(room.header + length + left, self.room());
+        debug_assert_eq!(
+            room.header + length + left,
+            self.room(),
+            "nothing is added between the look for room and the frame"
+        );
         // If the Length field does not fit beside the data, the frame ends the packet, after padding for the
         // remaining bytes.
         let explicit = left > 0 && varint::size(length as u64) <= left;
@@ -268,6 +279,7 @@ impl<'a> Payload<'a> {
         self.end();
         let (length, room) = (data.len(), self.room());
         let bare = datagram_header_size(None) + length;
+        debug_assert!(bare <= room, "a datagram that does not fit waits for the next packet");
         let written = datagram_header_size(Some(length)) + length;
         // As with STREAM frames: if the Length field does not fit, the frame ends the packet, after padding.
         let explicit = written <= room.min(frame) && bare != room;

@@ -171,7 +171,8 @@ impl BdpFrame {
             text.extend_from_slice(&value.to_be_bytes());
         }
         text.extend_from_slice(&seconds.to_be_bytes());
-        key.authenticate(&text).first_chunk().copied().map_or(0, u64::from_be_bytes)
+        let code = key.authenticate(&text);
+        u64::from_be_bytes(*code.first_chunk().expect("an authentication code has 32 bytes"))
     }
 }
 
@@ -184,7 +185,8 @@ fn path_code(key: &EndpointKey, code: u64, resume: &Resume, ip: IpAddr) -> u32 {
             IpAddr::V6(ip) => text.extend_from_slice(&ip.octets()),
         }
     }
-    let bits = key.authenticate(&text).first_chunk().copied().map_or(0, u32::from_be_bytes);
+    let code = key.authenticate(&text);
+    let bits = u32::from_be_bytes(*code.first_chunk().expect("an authentication code has 32 bytes"));
     bits >> (u32::BITS - Seal::PATH_BITS)
 }
 

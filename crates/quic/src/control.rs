@@ -32,6 +32,12 @@ impl Control {
         self.entries.iter().position(|entry| entry.frame == frame)
     }
 
+    /// Stops if the number of queued frames is not the one that is counted.
+    pub(crate) fn check(&self) {
+        let queued = self.entries.iter().filter(|entry| entry.delivery.is_queued()).count();
+        assert_eq!(queued, self.waiting as usize, "the queued control frames are counted");
+    }
+
     /// Queues a frame, unless it is queued or in flight already.
     pub(crate) fn ask(&mut self, frame: SentFrame) {
         if self.find(frame).is_none() {

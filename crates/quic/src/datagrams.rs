@@ -109,6 +109,14 @@ impl Datagrams {
         Ok(number)
     }
 
+    /// Stops if the queues are longer than permitted, or a datagram was lost to the counters.
+    pub(crate) fn check(&self) {
+        assert!(self.outgoing.len() <= self.capacity.max(1), "the queue to send is limited");
+        assert!(self.incoming.len() <= self.capacity.max(1), "the queue to read is limited");
+        let counted = self.stats.sent + self.stats.unsent + self.outgoing.len() as u64;
+        assert_eq!(counted, self.next, "a datagram is sent, given up, or waits");
+    }
+
     /// Whether datagrams wait to be sent.
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {

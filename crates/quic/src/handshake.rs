@@ -65,7 +65,7 @@ impl CryptoStream {
         while self.has_pending() {
             let header = wire::frame::crypto_header_size(self.next_offset(), payload.room());
             let Some(room) = payload.room().checked_sub(header).filter(|room| *room > 0) else { break };
-            let Some((offset, data)) = self.take(room) else { break };
+            let (offset, data) = self.take(room).expect("pending data gives a piece for any room");
             payload.crypto(offset, data);
         }
     }
@@ -131,6 +131,16 @@ impl CryptoStream {
         }
     }
 
+    /// Stops if what is acknowledged or lost was not sent.
+    pub(crate) fn check(&self) {
+        self.acked.check();
+        self.lost.check();
+        self.recv.check();
+        assert!(self.next <= self.written.len() as u64, "what is sent was written");
+        let newest = self.acked.max().max(self.lost.max());
+        assert!(newest.is_none_or(|newest| newest < self.next), "what is acknowledged or lost was sent");
+    }
+
     /// Whether there is received data after a gap, which TLS has not read.
     pub(crate) fn has_gap(&self) -> bool {
         self.recv.has_gap()
@@ -156,13 +166,13 @@ impl Crypto {
     }
     /// Switches to this space, for which TLS has provided keys.
     pub(crate) fn enter(&mut self, level: SpaceKind) {
+        assert!(level > self.level, "TLS provides the keys of the levels in their order, each once");
         self.level = level;
     }
     /// Queues handshake data from TLS.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
-        if let Some(stream) = self.streams.get_mut(self.level) {
-            stream.write(bytes);
-        }
+        let stream = self.streams.get_mut(self.level);
+        stream.expect("TLS writes with its newest keys, whose space is not discarded").write(bytes);
     }
     /// Whether a space has handshake data to send.
     #[inline]
@@ -171,9 +181,8 @@ impl Crypto {
     }
     /// Restarts a client's handshake with an empty Initial stream.
     pub(crate) fn restart(&mut self) {
-        if let Some(stream) = self.streams.get_mut(SpaceKind::Initial) {
-            *stream = CryptoStream::new();
-        }
+        let stream = self.streams.get_mut(SpaceKind::Initial);
+        *stream.expect("a handshake restarts before the first answer") = CryptoStream::new();
     }
 }
 

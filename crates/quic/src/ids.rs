@@ -44,7 +44,7 @@ impl IdMaker {
         // masked slot differ.
         let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
         let id = masked(self.key.ids(), nonce | u64::from(self.slot));
-        ConnectionId::new(&id.to_be_bytes()).unwrap_or(ConnectionId::EMPTY)
+        ConnectionId::new(&id.to_be_bytes()).expect("a connection ID may have 8 bytes")
     }
 
     /// The slot in an id, if this endpoint issued the id.
@@ -107,6 +107,20 @@ impl LocalIds {
         new
     }
 
+    /// Stops if the ids contradict their numbers.
+    pub(crate) fn check(&self) {
+        assert!(
+            self.active.is_sorted_by(|one, other| one.sequence < other.sequence),
+            "IDs are issued in order"
+        );
+        let newest = self.active.last();
+        assert!(
+            newest.is_none_or(|id| id.sequence < self.next_sequence),
+            "the next number was not issued yet"
+        );
+        assert!(self.sent <= self.next_sequence, "an ID is issued before it is sent");
+    }
+
     /// Issues the id for a preferred address, with sequence number 1 (RFC 9000 section 5.1.1).
     pub(crate) fn issue_preferred(&mut self) -> NumberedId {
         let preferred = self.issue();
@@ -115,11 +129,11 @@ impl LocalIds {
     }
     /// The id of the handshake.
     pub(crate) fn first(&self) -> ConnectionId {
-        self.active.first().map_or(ConnectionId::EMPTY, |first| first.id)
+        self.active.first().expect("the first ID is issued with the list").id
     }
     /// The stateless reset token of the first id, for a server's transport parameters.
     pub(crate) fn first_token(&self) -> [u8; 16] {
-        self.active.first().map_or([0; 16], |first| first.token)
+        self.active.first().expect("the first ID is issued with the list").token
     }
     /// Prefetches the list of active ids.
     #[inline]
@@ -147,6 +161,7 @@ impl LocalIds {
     }
     /// Notes that NEW_CONNECTION_ID with this sequence number was sent.
     pub(crate) fn note_sent(&mut self, sequence: u64) {
+        debug_assert!(sequence < self.next_sequence, "only an ID that was issued is sent");
         self.sent = self.sent.max(sequence + 1);
     }
     /// Handles RETIRE_CONNECTION_ID (RFC 9000 section 19.16) in a packet sent to `used`. Only ids that were sent can
@@ -228,11 +243,11 @@ impl RemoteIds {
 
     /// Sets the stateless reset token of the peer's first id, from its transport parameters.
     pub(crate) fn set_first_token(&mut self, token: [u8; 16]) {
-        if let Some(first) = self.active.iter_mut().find(|held| held.known.sequence == 0) {
-            first.known.token = token;
-            self.current = first.known;
-            self.token_changes += 1;
-        }
+        let first = self.active.iter_mut().find(|held| held.known.sequence == 0);
+        let first = first.expect("the first ID is in use until the handshake is complete");
+        first.known.token = token;
+        self.current = first.known;
+        self.token_changes += 1;
     }
     /// The tokens with which the peer can reset the connection: those of ids in use.
     pub(crate) fn tokens_in_use(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
@@ -250,6 +265,27 @@ impl RemoteIds {
     pub(crate) fn add_preferred(&mut self, id: ConnectionId, token: [u8; 16]) {
         self.active.push(RemoteId { known: NumberedId { sequence: 1, id, token }, used: false });
     }
+    /// Stops if an id is used that the peer has not issued, or that was given back.
+    pub(crate) fn check(&self) {
+        self.given_up.check();
+        assert!(self.holds(self.current.sequence), "packets go to an ID that is not retired");
+        assert!(self.retiring.len() <= MAX_RETIRING, "the number of IDs to retire is limited");
+        for (at, held) in self.active.iter().enumerate() {
+            let NumberedId { sequence, id, .. } = held.known;
+            let twice = self.active[..at]
+                .iter()
+                .any(|other| other.known.sequence == sequence || other.known.id == id);
+            assert!(!twice, "the IDs of the peer differ from each other: {sequence}");
+            assert!(
+                sequence >= self.retire_prior_to,
+                "an ID that the peer retires is given back: {sequence}"
+            );
+            assert!(
+                !self.given_up.contains(sequence),
+                "an ID that was given up is not used again: {sequence}"
+            );
+        }
+    }
     /// Takes an unused id for a new path (RFC 9000 section 9.5).
     pub(crate) fn take_unused(&mut self) -> Option<NumberedId> {
         let unused = self.active.iter_mut().filter(|held| !held.used);
@@ -260,6 +296,7 @@ impl RemoteIds {
     }
     /// Selects the id of the path in use.
     pub(crate) fn select(&mut self, id: NumberedId) {
+        debug_assert!(self.holds(id.sequence), "a path that comes into use has an ID that is not retired");
         self.current = id;
     }
     /// Whether this id is still active.

@@ -113,6 +113,7 @@ impl KeyPhases {
     /// Notes that a packet was sealed; `acknowledges`: whether it carries an acknowledgement.
     #[inline]
     pub(crate) fn on_sealed(&mut self, acknowledges: bool) {
+        debug_assert!(self.sealed < self.limits.confidentiality, "a key that is used up seals nothing more");
         self.sealed += 1;
         self.answered |= acknowledges;
     }

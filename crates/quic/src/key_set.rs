@@ -64,6 +64,7 @@ impl KeySet {
             integrity: keys.remote.integrity_limit(),
         };
         let lower = self.limits.unwrap_or(limits);
+        debug_assert!(self.data.is_none(), "the first 1-RTT keys come once");
         self.phases.begin(AeadLimits {
             confidentiality: limits.confidentiality.min(lower.confidentiality),
             integrity: limits.integrity.min(lower.integrity),
@@ -82,13 +83,13 @@ impl KeySet {
     pub(crate) fn before_sealing(&self, now: Time, pto: Duration) -> KeyUse {
         self.phases.before_sealing(now, self.confirmed, pto)
     }
-    /// Starts the next phase in both directions, if its keys are available: see [`KeyPhases::advance`].
-    pub(crate) fn advance(&mut self, now: Time, pto: Duration, numbers: (u64, Option<u64>)) -> bool {
-        let (Some(next), Some(keys)) = (self.phases.next.take(), self.data.as_mut()) else { return false };
+    /// Starts the next phase in both directions: see [`KeyPhases::advance`].
+    pub(crate) fn advance(&mut self, now: Time, pto: Duration, numbers: (u64, Option<u64>)) {
+        let next = self.phases.next.take().expect("the keys of the next phase are derived before an update");
+        let keys = self.data.as_mut().expect("an update follows the first 1-RTT keys");
         keys.local.update(next.local);
         let old = keys.remote.update(next.remote);
         self.phases.advance(now, old, pto, numbers);
-        true
     }
 
     #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) struct Probing {
 impl Probing {
     /// Notes that a probe was sent with this packet number.
     pub(crate) fn on_probe(&mut self, number: u64) {
+        debug_assert!(self.left > 0, "a probe is sent when one is left to send");
         self.left -= 1;
         self.last = Some(number);
     }

@@ -177,6 +177,20 @@ impl RangeSet {
         *self = RangeSet::new();
     }
 
+    /// Stops if the ranges are not ordered, disjoint and apart from each other.
+    pub(crate) fn check(&self) {
+        let mut after = None;
+        for range in self.iter() {
+            assert!(range.start < range.end, "a set keeps no empty range: {range:?}");
+            assert!(after.is_none_or(|end| end < range.start), "ranges ascend and do not touch: {range:?}");
+            after = Some(range.end);
+        }
+        assert!(
+            after.is_some() || self.lower.as_ref().is_none_or(|lower| lower.is_empty()),
+            "the highest range is kept last"
+        );
+    }
+
     /// Changes all ranges as one list.
     fn change<R>(&mut self, change: impl FnOnce(&mut VecDeque<Range<u64>>) -> R) -> R {
         let lower = &mut **self.lower.get_or_insert_default();

@@ -43,6 +43,10 @@ impl NewlyAcked {
         if was_lost {
             self.acked.count_spurious(size, packet.sent_at);
         } else if packet.in_flight {
+            debug_assert!(
+                size <= recovery.bytes_in_flight,
+                "what is acknowledged was counted when it was sent"
+            );
             recovery.bytes_in_flight -= size;
             self.acked.count(size);
         }
@@ -99,13 +103,15 @@ impl Recovery {
         }
     }
 
-    /// The state of a new path, with this initial RTT, if known, instead of the option; `None` if the controller in
-    /// the options does not exist.
-    pub(crate) fn fresh(config: &Config, rtt: Option<Duration>, seed: u64) -> Option<Recovery> {
+    /// The state of a new path, with this initial RTT, if known, instead of the option.
+    pub(crate) fn fresh(config: &Config, rtt: Option<Duration>, seed: u64) -> Recovery {
         let known = Config { initial_rtt: rtt.unwrap_or(config.initial_rtt), ..config.clone() };
         let chosen = &config.controller;
-        let controller = congestion::build(chosen.name, &chosen.arguments, Recovery::setup(&known, seed))?;
-        Some(Recovery::new(&known, controller))
+        let controller = congestion::build(chosen.name, &chosen.arguments, Recovery::setup(&known, seed));
+        Recovery::new(
+            &known,
+            controller.expect("the controller of the first path can be built for another one"),
+        )
     }
 
     /// The setup of a controller; `seed` determines its random draws.
@@ -228,6 +234,7 @@ impl Recovery {
         if newly.largest != largest || !newly.ack_eliciting {
             return None;
         }
+        debug_assert!(newly.largest_sent_at <= now, "a packet is sent before it is acknowledged");
         let sample = now.since(newly.largest_sent_at);
         self.rtt.update(sample, ack_delay);
         self.first_sample_at.get_or_insert(now);
@@ -250,6 +257,7 @@ impl Recovery {
         if space.sent.first_number() >= largest_acked {
             return;
         }
+        debug_assert!(largest_acked < space.sent.next_number(), "the peer acknowledges only what was sent");
         let threshold = loss::time_threshold(&self.rtt);
         losses.clear();
         for (number, packet) in space.sent.outstanding_to(largest_acked) {
@@ -268,7 +276,8 @@ impl Recovery {
         }
         let mut run = LossRun::default();
         for loss in &*losses {
-            let Some(packet) = space.sent.lose(loss.number, &mut lost_frame) else { continue };
+            let packet = space.sent.lose(loss.number, &mut lost_frame);
+            let packet = packet.expect("a packet that was judged is still outstanding");
             // RFC 9000-9.4-1: "Packets sent on the old path MUST NOT contribute".
             if packet.epoch != self.epoch {
                 continue;
@@ -313,6 +322,13 @@ impl Recovery {
         if self.first_sample_at.is_none() {
             self.rtt = RttEstimate::new(delay);
         }
+    }
+
+    /// Stops unless the packets in flight, by their spaces, are those that are counted.
+    pub(crate) fn check<'a>(&self, spaces: impl Iterator<Item = &'a Space>) {
+        let in_flight: u64 = spaces.map(|space| space.sent.in_flight_of(self.epoch)).sum();
+        assert_eq!(self.bytes_in_flight, in_flight, "the bytes in flight are those of the packets in flight");
+        assert!(self.window() > 0, "a congestion window is never empty");
     }
 
     /// Discards a space with everything in flight (RFC 9002 section 6.4).

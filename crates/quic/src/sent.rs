@@ -89,7 +89,7 @@ impl Contents {
     /// No frames so far, in the memory of an earlier packet.
     #[inline]
     pub(crate) fn reusing(more: Vec<SentFrame>) -> Contents {
-        debug_assert!(more.is_empty());
+        debug_assert!(more.is_empty(), "the frames of the packet before are recorded");
         Contents { more, ..Contents::default() }
     }
     /// The memory for the next packet.
@@ -233,6 +233,7 @@ impl SentPackets {
             (self.extra.len() - 1) as u32
         });
         let extra = &mut self.extra[slot as usize];
+        debug_assert!(extra.is_empty(), "a free list of frames is empty");
         if extra.capacity() == 0 {
             extra.reserve_exact(more.len());
         }
@@ -243,9 +244,8 @@ impl SentPackets {
     /// Skips the next number.
     pub(crate) fn skip(&mut self, now: Time) {
         self.push(now, 0, SentState::default(), &Contents::default());
-        if let Some(skipped) = self.packets.back_mut() {
-            skipped.fate = PacketState::Gone;
-        }
+        let skipped = self.packets.back_mut().expect("the skipped number is the newest");
+        skipped.fate = PacketState::Gone;
     }
 
     /// Forgets the oldest packets that are not in flight.
@@ -338,12 +338,12 @@ impl SentPackets {
         if !outstanding {
             return self.acknowledge_lost(number, each).map(|packet| (packet, true));
         }
-        let packet = self.packets.get_mut(at)?;
+        let packet = &mut self.packets[at];
         packet.fate = PacketState::Gone;
         self.ack_eliciting -= u64::from(packet.ack_eliciting);
         take_frames(packet, &mut self.extra, &mut self.free, each);
         self.settle(number);
-        self.packets.get(at).map(|packet| (packet, false))
+        Some((&self.packets[at], false))
     }
     /// The same of a packet that was declared lost.
     #[cold]
@@ -370,6 +370,8 @@ impl SentPackets {
             self.extra[copy.extra as usize].iter().copied().for_each(each);
         }
         let place = self.lost.partition_point(|(other, _)| *other < number);
+        let known = self.lost.get(place).is_some_and(|(other, _)| *other == number);
+        debug_assert!(!known, "a packet is lost at most once");
         if self.lost.len() == self.lost.capacity() {
             grow(&mut self.lost);
         }
@@ -431,6 +433,39 @@ impl SentPackets {
             slot => &self.extra[slot as usize],
         };
         packet.first.into_iter().chain(extra.iter().copied())
+    }
+
+    /// Stops if the books do not agree with the packets.
+    pub(crate) fn check(&self) {
+        assert!(self.base <= self.settled, "no packet below the first one is outstanding");
+        assert!(self.settled <= self.next_number(), "what is settled was sent or skipped");
+        let settled = (self.settled - self.base) as usize;
+        let is_outstanding = |packet: &SentPacket| packet.fate == PacketState::Outstanding;
+        assert!(
+            !self.packets.range(..settled).any(is_outstanding),
+            "no packet that is settled is outstanding"
+        );
+        let eliciting =
+            self.packets.range(settled..).filter(|packet| is_outstanding(packet) && packet.ack_eliciting);
+        assert_eq!(
+            eliciting.count() as u64,
+            self.ack_eliciting,
+            "the packets that ask for an answer are counted"
+        );
+        let mut before = None;
+        for (number, packet) in &self.lost {
+            assert!(
+                before.replace(*number) < Some(*number),
+                "lost packets are kept in the order of their numbers"
+            );
+            assert!(!is_outstanding(packet), "a lost packet is not in flight: {number}");
+        }
+        let filled = self.extra.iter().filter(|frames| !frames.is_empty()).count();
+        assert_eq!(
+            filled + self.free.len(),
+            self.extra.len(),
+            "a list of frames belongs to a packet or is free"
+        );
     }
 
     /// Removes all packets, as when keys are discarded; returns the bytes that were in flight.

@@ -83,6 +83,10 @@ impl<T> BySpace<T> {
     pub(crate) fn handshake(&self) -> impl Iterator<Item = &T> {
         self.handshake.iter().flatten().map(|handshake| &**handshake)
     }
+    /// The values of all spaces that are not discarded.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.handshake().chain([&self.data])
+    }
     /// Discards the value of a handshake space.
     pub(crate) fn discard(&mut self, kind: SpaceKind) -> Option<Box<T>> {
         self.handshake.get_mut(kind as usize).and_then(Option::take)
@@ -144,6 +148,7 @@ impl ReceivedPackets {
         ecn: wire::Ecn,
         policy: Option<&mut AckPolicy>,
     ) {
+        debug_assert!(!self.is_duplicate(number), "a packet is processed once");
         let expected = self.ranges.max().map_or(0, |max| max + 1);
         if number != expected {
             self.note_out_of_order(number);
@@ -257,7 +262,8 @@ impl ReceivedPackets {
         // RFC 9000-13.2.3-1, 9000-13.2.3-2: "MUST retain the largest packet number": the highest ranges are
         // kept, and packets below the floor are dropped.
         self.ranges.keep_highest(MAX_RANGES);
-        self.floor = self.floor.max(self.ranges.first().map_or(0, |first| first.start));
+        let first = self.ranges.first().expect("the highest ranges are kept");
+        self.floor = self.floor.max(first.start);
     }
 
     /// Whether an ACK frame is due now.
@@ -340,10 +346,26 @@ impl ReceivedPackets {
         self.asked_at = Some(now);
         true
     }
+    /// Stops if what is to be acknowledged contradicts what has arrived.
+    fn check(&self) {
+        self.ranges.check();
+        let newest = self.ranges.max();
+        assert!(self.ranges.len() <= MAX_RANGES, "the number of ranges is limited");
+        assert_eq!(
+            self.ack_at.is_some(),
+            self.waiting > 0,
+            "an acknowledgement has a time while a packet waits for it"
+        );
+        assert!(self.unconfirmed <= newest, "a packet without a confirmed acknowledgement has arrived");
+        assert!(self.largest_reported <= newest, "only what has arrived was reported");
+        assert!(newest.is_none_or(|newest| self.floor <= newest), "the newest packet is above the floor");
+        assert!(!self.has_unreported || newest.is_some(), "what is unreported has arrived");
+    }
     /// Notes that the peer has received an ACK frame up to `largest`: lower numbers need not be reported again (RFC
     /// 9000 section 13.2.4).
     #[inline]
     pub(crate) fn on_ack_acked(&mut self, largest: u64) {
+        debug_assert!(self.ranges.max() >= Some(largest), "an ACK frame reports only what had arrived");
         self.unconfirmed = self.unconfirmed.filter(|newest| *newest > largest);
         if self.ranges.len() > 1 {
             self.floor = self.floor.max(largest);
@@ -381,6 +403,17 @@ impl Space {
         let mut space = Space::of_handshake(config);
         space.received.bundles = config.ack.bundling;
         space
+    }
+
+    /// Stops if the space contradicts itself.
+    pub(crate) fn check(&self) {
+        self.sent.check();
+        self.received.check();
+        let sent = self.sent.next_number();
+        assert!(
+            self.largest_acked.is_none_or(|acked| acked < sent),
+            "the peer acknowledges only what was sent"
+        );
     }
 
     pub(crate) fn new() -> Space {
@@ -470,7 +503,7 @@ mod tests {
             assert!(received.is_duplicate(number));
             assert!(received.ranges.len() <= MAX_RANGES);
         }
-        received.note(at(0), 1, true, wire::Ecn::NotEct, None);
+        received.note(at(0), 2000, true, wire::Ecn::NotEct, None);
         assert_eq!(received.ranges.len(), MAX_RANGES);
         assert!(received.is_duplicate(3) && !received.is_duplicate(1999));
         received.on_ack_acked(1990);

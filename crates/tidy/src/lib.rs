@@ -4,6 +4,7 @@
 //! violations with file and line. `cargo test -p tidy` fails if any rule reports one. `cargo run -p tidy` prints them,
 //! and also lists the longest files and functions and the most shared fields of connections, which are not violations.
 
+pub mod certainties;
 pub mod code;
 pub mod imports;
 pub mod requirements;

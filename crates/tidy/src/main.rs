@@ -1,8 +1,9 @@
 //! `cargo run -p tidy` prints violations of the house rules, the longest files and functions, and the most shared
-//! fields of connections. `cargo run -p tidy rfc` prints which requirements of RFCs are cited by code and by tests.
+//! fields of connections, and how many asserts the crates have. `cargo run -p tidy rfc` prints which requirements of RFCs are cited by code and by tests.
 
 use std::path::Path;
 use std::process::ExitCode;
+use tidy::certainties::Certainties;
 use tidy::rules::RULES;
 use tidy::sharing::{self, QUIC, Subject, TCP};
 use tidy::sizes::{self, Length};
@@ -43,8 +44,18 @@ fn main() -> ExitCode {
     list("longest functions", &sizes::longest_functions(&tree, 10));
     list_shared(&tree, &QUIC);
     list_shared(&tree, &TCP);
+    list_certainties(&tree);
     println!("{} rules, {broken} broken", RULES.len());
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn list_certainties(tree: &Tree) {
+    let manifest = |path: &str| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml").map(str::to_owned);
+    println!("asserts with a sentence, for each hundred functions, by crate:");
+    for name in tree.files.iter().filter_map(|file| manifest(&file.path)) {
+        let of = Certainties::of(tree, &name);
+        println!("  {:5.1}  {name} ({} in {} functions)", of.per_hundred(), of.stated, of.functions);
+    }
 }
 
 fn list_shared(tree: &Tree, subject: &Subject) {

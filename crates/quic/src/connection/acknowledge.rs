@@ -10,7 +10,7 @@ use crate::ids::RemoteIds;
 use crate::path::{AckBatch, Paths};
 use crate::probing::Probing;
 use crate::sent::SentFrame;
-use crate::space::{Space, SpaceKind};
+use crate::space::{BySpace, Space, SpaceKind};
 use crate::stream::Streams;
 use units::{Duration, Time};
 use wire::{Ack, Code};
@@ -33,16 +33,15 @@ struct FrameOwners<'a> {
 }
 
 impl FrameOwners<'_> {
+    fn datagrams(&mut self) -> &mut Datagrams {
+        self.datagrams.as_deref_mut().expect("a connection that has sent a datagram keeps its queues")
+    }
     #[inline]
     fn acked(&mut self, frame: SentFrame) {
         match frame {
             SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Crypto { offset, length } => self.crypto.on_acked(offset, u64::from(length)),
-            SentFrame::Datagram { number } => {
-                if let Some(datagrams) = &mut self.datagrams {
-                    datagrams.on_acked(number);
-                }
-            }
+            SentFrame::Datagram { number } => self.datagrams().on_acked(number),
             control => {
                 self.control.on_done(control);
                 if let SentFrame::RetireConnectionId { sequence } = control {
@@ -55,11 +54,7 @@ impl FrameOwners<'_> {
         match frame {
             SentFrame::Crypto { offset, length } => self.crypto.on_lost(offset, u64::from(length)),
             SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_lost(now, frame),
-            SentFrame::Datagram { number } => {
-                if let Some(datagrams) = &mut self.datagrams {
-                    datagrams.on_lost(number);
-                }
-            }
+            SentFrame::Datagram { number } => self.datagrams().on_lost(number),
             // RFC 9000-13.3-2: "The HANDSHAKE_DONE frame MUST be retransmitted until it is acknowledged."
             control => self.control.on_lost(control),
         }
@@ -75,24 +70,28 @@ impl FrameOwners<'_> {
     }
 }
 
-/// Borrows one space, the path in use, and the owners of frames from a connection separately.
+/// Borrows one space that is not discarded, the path in use, and the owners of frames from a connection separately.
 macro_rules! split {
     ($connection:expr, $kind:expr) => {{
         let Paths { current, ids, .. } = &mut $connection.paths;
-        match ($connection.spaces.get_mut($kind), $connection.crypto.streams.get_mut($kind)) {
-            (Some(space), Some(crypto)) => {
-                let owners = FrameOwners {
-                    streams: &mut $connection.streams,
-                    datagrams: $connection.datagrams.as_deref_mut(),
-                    control: &mut $connection.control,
-                    remote_ids: ids,
-                    crypto,
-                };
-                Some((space, current, owners))
-            }
-            _ => None,
-        }
+        let space =
+            $connection.spaces.get_mut($kind).expect("a discarded space acknowledges and loses nothing");
+        let crypto =
+            $connection.crypto.streams.get_mut($kind).expect("a space keeps its CRYPTO stream to its end");
+        let owners = FrameOwners {
+            streams: &mut $connection.streams,
+            datagrams: $connection.datagrams.as_deref_mut(),
+            control: &mut $connection.control,
+            remote_ids: ids,
+            crypto,
+        };
+        (space, current, owners)
     }};
+}
+
+/// The space whose ACK frame is being handled.
+fn space_of_ack(spaces: &mut BySpace<Space>, kind: SpaceKind) -> &mut Space {
+    spaces.get_mut(kind).expect("an acknowledgement discards no space")
 }
 
 impl Connection {
@@ -104,6 +103,7 @@ impl Connection {
             // RFC 9000 sections 13.1 and 21.4.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a skipped packet number"));
         }
+        // An earlier frame of the packet may have completed the handshake, and discarded the space.
         let Some(space) = self.spaces.get(kind) else { return Ok(()) };
         if ack.largest() >= space.sent.next_number() {
             // RFC 9000 section 13.1.
@@ -136,13 +136,10 @@ impl Connection {
         // address.
         if recovery.pto_count > 0 && self.peer_completed_validation(self.is_handshake_acked()) {
             self.paths.current.recovery.pto_count = 0;
-            if let Some(space) = self.spaces.get_mut(kind) {
-                space.probing.forget_rest();
-            }
+            space_of_ack(&mut self.spaces, kind).probing.forget_rest();
         }
-        if let Some(space) = self.spaces.get_mut(kind)
-            && space.sent.ack_eliciting() == 0
-        {
+        let space = space_of_ack(&mut self.spaces, kind);
+        if space.sent.ack_eliciting() == 0 {
             space.probing.left = 0;
         }
         self.learn(now, false);
@@ -154,7 +151,7 @@ impl Connection {
     /// CE.
     #[inline]
     fn take_acked(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>, batch: &mut AckBatch) -> u64 {
-        let Some((space, path, mut owners)) = split!(self, kind) else { return 0 };
+        let (space, path, mut owners) = split!(self, kind);
         let Space { heard, sent, received, .. } = &mut *space;
         let oldest = sent.first_number();
         heard.news(ack, oldest, |range| {
@@ -185,7 +182,7 @@ impl Connection {
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time, kind: SpaceKind) {
         self.losses.clear();
-        let Some((space, path, mut owners)) = split!(self, kind) else { return };
+        let (space, path, mut owners) = split!(self, kind);
         let max_ack_delay = path.max_ack_delay();
         path.recovery.detect_losses(now, space, max_ack_delay, &mut self.losses, |frame| {
             owners.lost(now, frame);
@@ -198,6 +195,20 @@ impl Connection {
             self.apply_path_outputs(now);
             self.trace_losses(now, kind);
         }
+    }
+
+    /// The number of packets and streams that [`Connection::check`] looks at.
+    pub(crate) fn books(&self) -> usize {
+        self.spaces.data.sent.kept() + self.streams.slots()
+    }
+    /// Stops if what is in flight, by spaces, contradicts what is counted by paths, or what is to be sent again.
+    pub(super) fn check_flight(&self) {
+        for (space, crypto) in self.spaces.all().zip(self.crypto.streams.all()) {
+            space.check();
+            crypto.check();
+        }
+        self.paths.check(self.spaces.all());
+        self.control.check();
     }
 
     /// Discards a handshake space and its keys (RFC 9001 section 4.9).
@@ -220,7 +231,10 @@ impl Connection {
         let default = self.paths.initial_rtt();
         let rtt = self.spaces.get(SpaceKind::Initial).and_then(|space| {
             let (first, last) = (now.since(space.sent.oldest()?.sent_at), now.since(space.last_eliciting_at));
-            debug_assert!(last <= first, "each packet before an answer asks for one");
+            debug_assert!(
+                last <= first,
+                "the last packet that asks for an answer is not older than the first"
+            );
             Some(default.max(last).min(first))
         });
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
@@ -234,7 +248,7 @@ impl Connection {
     /// Marks everything in flight in a space for retransmission, without signalling congestion.
     #[cold]
     pub(super) fn lose_all(&mut self, now: Time, kind: SpaceKind) {
-        let Some((space, path, mut owners)) = split!(self, kind) else { return };
+        let (space, path, mut owners) = split!(self, kind);
         let newest = space.sent.next_number();
         let frames: Vec<SentFrame> =
             space.sent.outstanding_to(newest).flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
@@ -252,7 +266,7 @@ impl Connection {
         if !self.repeat_rest(kind, payload) {
             return;
         }
-        let Some((space, _, mut owners)) = split!(self, kind) else { return };
+        let (space, _, mut owners) = split!(self, kind);
         space.probing.begin_packet(&space.sent, |frame| owners.is_unacked(frame));
         self.repeat_rest(kind, payload);
     }
@@ -270,9 +284,8 @@ impl Connection {
                 frame if !self.control.is_open(frame) => None,
                 frame => (!self.put_control(frame, payload)).then_some(frame),
             };
-            if let Some(space) = self.spaces.get_mut(kind) {
-                space.probing.leave(rest);
-            }
+            let space = self.spaces.get_mut(kind).expect("the space of the frame that was repeated is there");
+            space.probing.leave(rest);
             if rest.is_some_and(|rest| rest == frame || payload.room() == 0) {
                 return false;
             }
@@ -288,7 +301,8 @@ impl Connection {
     #[cold]
     pub(super) fn repeat_flight(&mut self, now: Time) {
         let pause = self.paths.current.recovery.rtt.smoothed() / SECOND_PROBE_RTT_FRACTION;
-        let Some(initial) = self.spaces.get(SpaceKind::Initial) else { return };
+        let initial = self.spaces.get(SpaceKind::Initial);
+        let initial = initial.expect("a CRYPTO frame of an Initial packet arrived while the space was there");
         let is_second_probe = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
         if is_second_probe
             || self.crypto.has_pending(SpaceKind::Initial)
@@ -298,10 +312,11 @@ impl Connection {
         }
         self.flights_repeated += 1;
         for kind in [SpaceKind::Initial, SpaceKind::Handshake] {
-            let (Some(space), Some(crypto)) = (self.spaces.get(kind), self.crypto.streams.get_mut(kind))
-            else {
-                continue;
-            };
+            let space = self.spaces.get(kind);
+            let space =
+                space.expect("the spaces of the handshake end in their order, and Initial is not over");
+            let crypto =
+                self.crypto.streams.get_mut(kind).expect("a space keeps its CRYPTO stream to its end");
             let in_flight =
                 space.sent.outstanding_from(0).flat_map(|(_, packet)| space.sent.frames_of(packet));
             for frame in in_flight {
@@ -315,7 +330,7 @@ impl Connection {
     /// Queues the contents of all 0-RTT packets in flight, which will not be accepted, for packets with new numbers
     /// (RFC 9000 section 17.2.5.3; RFC 9002 section 6.4).
     pub(super) fn resend_early_data(&mut self, now: Time) {
-        let Some((space, path, mut owners)) = split!(self, SpaceKind::Data) else { return };
+        let (space, path, mut owners) = split!(self, SpaceKind::Data);
         let newest = space.sent.next_number();
         let in_flight = space.sent.outstanding_to(newest);
         let frames: Vec<SentFrame> = in_flight.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();

@@ -158,7 +158,8 @@ impl Connection {
     pub(super) fn encode_close(&self, kind: SpaceKind, room: usize, out: &mut Vec<u8>) {
         let cut = |reason: &str| {
             let most = reason.len().min(MAX_REASON).min(room);
-            let end = (0..=most).rev().find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=most).rev().find(|end| reason.is_char_boundary(*end));
+            let end = end.expect("every text may be cut before its first letter");
             reason.as_bytes()[..end].to_vec()
         };
         match &self.closing.reason {

@@ -43,7 +43,7 @@ impl Connection {
         // RFC 9221-3-2: no larger "than the max_datagram_frame_size value it has received". This includes the
         // frame type; the Length field can be omitted.
         let frame = self.peer_datagram_frame().checked_sub(datagram_header_size(None))?;
-        Some(frame.min(self.room_for_frames().saturating_sub(datagram_header_size(None))))
+        Some(frame.min(self.room_for_frames() - datagram_header_size(None)))
     }
 
     fn peer_datagram_frame(&self) -> usize {
@@ -69,6 +69,7 @@ impl Connection {
     /// Appends the datagrams that fit. RFC 9221-5-1, 9221-6-1: only in packets that may carry stream data;
     /// 9221-5.4-1, 9000-19.21-2: only if window and pacer permit.
     pub(super) fn fill_datagrams(&mut self, payload: &mut Payload<'_>) {
+        // A server that rejects 0-RTT may not accept datagrams any more: then none fits.
         let (maximum, frame) = (self.max_datagram_size().unwrap_or(0), self.peer_datagram_frame());
         if let Some(datagrams) = &mut self.datagrams {
             datagrams.fill(payload, maximum, frame);

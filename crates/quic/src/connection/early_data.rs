@@ -12,6 +12,11 @@ use wire::{Code, TransportParameters};
 /// illegal_parameter (RFC 8446 section 6).
 const ILLEGAL_PARAMETER: u8 = 47;
 
+/// The 0-RTT that a server has decided about.
+fn offered(early: Option<&mut ZeroRtt>) -> &mut ZeroRtt {
+    early.expect("a server decides only about 0-RTT that was offered")
+}
+
 impl Connection {
     /// Starts 0-RTT at a client that resumes a session, if that session permits it.
     pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): RememberedTerms) {
@@ -100,7 +105,7 @@ impl Connection {
     }
 
     fn on_early_data_accepted(&mut self, parameters: &TransportParameters) -> Result<(), TransportError> {
-        let Some(early) = self.zero_rtt.as_deref_mut() else { return Ok(()) };
+        let early = offered(self.zero_rtt.as_deref_mut());
         early.status = EarlyData::Accepted;
         if self.session.alpn().unwrap_or_default() != early.alpn {
             let reason = "0-RTT was accepted for another application protocol";
@@ -123,7 +128,7 @@ impl Connection {
         now: Time,
         parameters: &TransportParameters,
     ) -> Result<(), TransportError> {
-        let Some(early) = self.zero_rtt.as_deref_mut() else { return Ok(()) };
+        let early = offered(self.zero_rtt.as_deref_mut());
         early.status = EarlyData::Rejected;
         let same = self.session.alpn().unwrap_or_default() == early.alpn;
         self.resend_early_data(now);
@@ -153,7 +158,8 @@ impl Connection {
     /// Discards the 0-RTT keys when they have expired.
     #[cold]
     pub(super) fn discard_early_keys(&mut self, now: Time) {
-        let Some(early) = self.zero_rtt.as_deref_mut() else { return };
+        let early = self.zero_rtt.as_deref_mut();
+        let early = early.expect("the keys of 0-RTT expire only where 0-RTT was used");
         if early.discard_at.is_some_and(|at| at <= now) {
             (early.opener, early.discard_at) = (None, None);
             self.trace_early_keys(now, false);

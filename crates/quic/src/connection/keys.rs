@@ -49,10 +49,9 @@ impl Connection {
     /// with this number.
     fn advance_keys(&mut self, now: Time, received: Option<u64>) {
         let numbers = (self.next_number(), received);
-        if self.keys.advance(now, self.probe_timeout(), numbers) {
-            self.prepare_next_keys();
-            self.note_key_update(now);
-        }
+        self.keys.advance(now, self.probe_timeout(), numbers);
+        self.prepare_next_keys();
+        self.note_key_update(now);
     }
 
     /// Opens a 1-RTT packet whose key phase is not the current one: an update has overtaken it, or it starts one.

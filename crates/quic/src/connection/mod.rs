@@ -285,6 +285,21 @@ impl Connection {
         Ok(connection)
     }
 
+    /// Stops if the state contradicts itself. In builds with debug assertions an endpoint calls it between steps.
+    pub(crate) fn check(&self) {
+        if self.is_over() {
+            // The books are not kept any more: an error may have stopped in the middle of a packet.
+            return;
+        }
+        self.check_flight();
+        self.streams.check();
+        self.local_ids.check();
+        if let Some(datagrams) = &self.datagrams {
+            datagrams.check();
+        }
+        assert!(self.contents.is_empty(), "no packet is begun between two steps");
+    }
+
     // ---- calls of the application ----
 
     /// Opens a stream.
@@ -484,7 +499,8 @@ impl Connection {
     #[inline]
     fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
         if self.log.interest().packets && length > 0 {
-            let offset = self.streams.written(stream).saturating_sub(length);
+            let end = self.streams.written(stream);
+            let offset = end.checked_sub(length).expect("the bytes just written are among those written");
             self.log.push(now, trace::Event::StreamWritten { stream: stream.value(), offset, length });
         }
     }

@@ -187,13 +187,13 @@ impl Connection {
             self.skip_number(now);
         }
         let destination = self.paths.ids.current();
-        let Some(started) = self.begin_packet(kind, destination, buffer) else { return };
+        let started = self.begin_packet(kind, destination, buffer);
         let number = started.number;
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
         let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
-        let remaining = limit.saturating_sub(payload.length() + TAG);
+        let remaining = payload.room();
         if expansion == Expansion::Here || expansion == Expansion::IfLast && remaining < MIN_ROOM {
             payload.pad_to(usize::from(MIN_PAYLOAD) - TAG);
         }
@@ -244,7 +244,8 @@ impl Connection {
         if !self.may_seal(now) {
             return;
         }
-        let Some(key) = self.keys.get(SpaceKind::Data).and_then(|keys| keys.local.null_key()) else { return };
+        let key = self.keys.get(SpaceKind::Data).and_then(|keys| keys.local.null_key());
+        let key = key.expect("packets stay typed only under null protection");
         let header = self.short_header(self.paths.ids.current());
         let (number, payload_offset) = (self.next_number(), header.size());
         let number_offset = payload_offset - header.number.length();
@@ -291,13 +292,17 @@ impl Connection {
             contents.kind = SentKind::Ect;
             self.paths.on_marked();
         }
-        if let Some(space) = self.spaces.get_mut(kind) {
-            space.ping &= !contents.ack_eliciting;
-            if space.probing.left > 0 && contents.ack_eliciting {
-                space.probing.on_probe(number);
-            }
-            self.paths.current.recovery.on_sent(now, space, size, &contents);
+        let space = self.spaces.get_mut(kind).expect("a packet is finished in the space where it was begun");
+        debug_assert_eq!(
+            number,
+            space.sent.next_number(),
+            "no other packet takes the number of one that was begun"
+        );
+        space.ping &= !contents.ack_eliciting;
+        if space.probing.left > 0 && contents.ack_eliciting {
+            space.probing.on_probe(number);
         }
+        self.paths.current.recovery.on_sent(now, space, size, &contents);
         if kind == SpaceKind::Data {
             self.note_sealed(&contents);
         }
@@ -318,9 +323,8 @@ impl Connection {
     }
     /// Records a sent packet of which only the number matters.
     pub(super) fn note_number_used(&mut self, now: Time, kind: SpaceKind, size: u32) {
-        if let Some(space) = self.spaces.get_mut(kind) {
-            space.sent.push(now, size, SentState::default(), &Contents::default());
-        }
+        let space = self.spaces.get_mut(kind).expect("a packet is finished in the space where it was begun");
+        space.sent.push(now, size, SentState::default(), &Contents::default());
         self.stats.packets_sent += 1;
     }
 
@@ -356,8 +360,8 @@ impl Connection {
         kind: SpaceKind,
         destination: ConnectionId,
         buffer: &mut Vec<u8>,
-    ) -> Option<StartedPacket> {
-        let space = self.spaces.get(kind)?;
+    ) -> StartedPacket {
+        let space = self.spaces.get(kind).expect("nothing is sent in a space that was discarded");
         let start = buffer.len();
         let next = space.sent.next_number();
         // RFC 9000-12.2-2: no "QUIC packets with different connection IDs" in "a single UDP datagram".
@@ -372,7 +376,7 @@ impl Connection {
         if let Some(variety) = &mut self.variety {
             variety.mark(destination, &mut buffer[start]);
         }
-        Some(StartedPacket { number: next, start, number_offset, payload_offset: buffer.len(), long })
+        StartedPacket { number: next, start, number_offset, payload_offset: buffer.len(), long }
     }
 
     /// Whether packets of the data space are 0-RTT packets, that is, while there are no 1-RTT keys.
@@ -398,7 +402,7 @@ impl Connection {
     /// Fills a payload with frames in order of priority.
     #[inline(always)]
     pub(super) fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
-        let Some(space) = self.spaces.get_mut(kind) else { return };
+        let space = self.spaces.get_mut(kind).expect("a packet is filled in the space where it was begun");
         // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: "only be carried in a packet that has
         // the same packet number space".
         if space.received.is_waiting() {
@@ -414,10 +418,9 @@ impl Connection {
             }
             return;
         }
-        if self.crypto.has_pending(kind)
-            && let Some(crypto) = self.crypto.streams.get_mut(kind)
-        {
-            crypto.fill(payload);
+        if self.crypto.has_pending(kind) {
+            let crypto = self.crypto.streams.get_mut(kind);
+            crypto.expect("a CRYPTO stream with pending data is not discarded").fill(payload);
         }
         // RFC 9000-12.5-2: "All other frame types MUST only be sent in the application data packet number
         // space".
@@ -519,7 +522,12 @@ impl Connection {
             SentFrame::AckFrequency => self.acks.request(),
             SentFrame::NewToken { index } => self.issued_token(index).map(|token| Frame::NewToken { token }),
             SentFrame::Bdp { index } => self.bdp_frame(index),
-            _ => None,
+            SentFrame::Stream { .. }
+            | SentFrame::Crypto { .. }
+            | SentFrame::Notice { .. }
+            | SentFrame::Datagram { .. } => {
+                unreachable!("streams, CRYPTO and datagrams keep their own frames: {pending:?}")
+            }
         }
     }
 
@@ -538,14 +546,13 @@ impl Connection {
             let length = buffer.len() - started.payload_offset + virtual_length;
             long.set_length(buffer, length);
         }
-        if let Some(sealer) = self.sealer(kind) {
-            let packet = &mut buffer[started.start..];
-            sealer.seal(
-                number,
-                packet,
-                started.number_offset - started.start,
-                started.payload_offset - started.start,
-            );
-        }
+        let sealer = self.sealer(kind).expect("a packet is begun only with the keys that seal it");
+        let packet = &mut buffer[started.start..];
+        sealer.seal(
+            number,
+            packet,
+            started.number_offset - started.start,
+            started.payload_offset - started.start,
+        );
     }
 }

@@ -97,7 +97,8 @@ impl Connection {
     /// The number of bytes for frames in the largest 1-RTT packet.
     pub(super) fn room_for_frames(&self) -> usize {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
-        self.max_udp_payload().saturating_sub(header + TAG)
+        let room = self.max_udp_payload().checked_sub(header + TAG);
+        room.expect("a datagram of 1200 bytes has room beside header and tag")
     }
     /// The numbers of saved capacities that were taken over and that were refused: see [`Stats`].
     pub fn capacities(&self) -> (u64, u64) {
@@ -326,7 +327,7 @@ impl Connection {
         if !self.may_seal(now) {
             return None;
         }
-        let started = self.begin_packet(SpaceKind::Data, datagram.id, buffer)?;
+        let started = self.begin_packet(SpaceKind::Data, datagram.id, buffer);
         let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, datagram.limit - TAG, false);
         let (answers, challenge) = self.paths.fill_validation(datagram.path, &mut payload);
@@ -370,7 +371,7 @@ impl Connection {
     pub(super) fn transmit_mtu_probe(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let size = self.paths.mtu_probe(now, self.spaces.data.probing.left > 0)?;
         let id = self.paths.ids.current();
-        let started = self.begin_packet(SpaceKind::Data, id, buffer)?;
+        let started = self.begin_packet(SpaceKind::Data, id, buffer);
         let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, size - TAG, false);
         // RFC 9000 section 14.4: the probe carries nothing that must be retransmitted.

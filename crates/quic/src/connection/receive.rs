@@ -306,7 +306,7 @@ impl Connection {
         if !self.can_open(header.kind) {
             return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
         }
-        let Some(largest) = largest else { return };
+        let largest = largest.expect("a space whose keys are there is not discarded");
         let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
@@ -448,6 +448,7 @@ impl Connection {
                 self.spaces.data.received.note(now, number, ack_eliciting, ecn, policy);
             }
             early => {
+                // The packet itself may have completed the handshake, and discarded its space.
                 if let Some(space) = self.spaces.get_mut(early) {
                     space.received.note(now, number, ack_eliciting, ecn, None);
                 }

@@ -52,7 +52,7 @@ impl Connection {
             }
         }
         if let Some((at, kind)) = self.loss_timer().filter(|(at, _)| *at <= now) {
-            debug_assert!(at <= now);
+            debug_assert!(at <= now, "a timer that was filtered by its time has expired");
             self.on_loss_timer(now, kind);
         }
         if self.keep_alive_deadline().is_some_and(|at| at <= now) {

@@ -18,7 +18,7 @@ impl Connection {
     /// Writes the next datagram to send at `now`, if any.
     pub fn transmit(&mut self, now: Time, out: &mut Outgoing<'_>) -> Option<Transmit> {
         let buffer = &mut *out.bytes;
-        debug_assert!(buffer.is_empty());
+        debug_assert!(buffer.is_empty(), "a datagram begins in an empty buffer");
         if self.is_over() {
             return self.transmit_close(now, buffer);
         }
@@ -176,7 +176,7 @@ impl Connection {
         }
         for (i, kind) in spaces.iter().copied().enumerate() {
             let destination = self.paths.ids.current();
-            let Some(started) = self.begin_packet(kind, destination, buffer) else { continue };
+            let started = self.begin_packet(kind, destination, buffer);
             // RFC 9000 section 8.1: the anti-amplification limit also applies to CONNECTION_CLOSE.
             let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
                 buffer.truncate(started.start);

@@ -30,6 +30,7 @@ impl Connection {
     pub(super) fn adopt_choice(&mut self) {
         let version = Version(self.session.version());
         let former = self.keys.set_handshake_keys(SpaceKind::Initial, self.initial_keys(version));
+        debug_assert!(former.is_some(), "a server chooses the version with the client's Initial keys in use");
         self.versions.adopt(version, former);
         self.local_parameters.version_information = self.versions.information();
     }
@@ -81,12 +82,13 @@ impl Connection {
     /// Restarts a client's handshake in another version. Data that the application has written is sent in that
     /// version.
     fn restart_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
-        let Some(restart) = self.versions.restart(version) else { return Ok(()) };
+        let restart = self.versions.restart(version);
+        let restart = restart.expect("a client that reacts to a list of versions can restart");
         let Restart { tls, server_name, random } = restart;
         // RFC 9000-7.2-1: "at least 8 bytes in length": a new random id for a new attempt.
         let mut id = [0; MIN_INITIAL_ID];
         random.fill(&mut id);
-        let id = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
+        let id = ConnectionId::new(&id).expect("a connection ID may have 8 bytes");
         let (random, tls) = (random.fork("tls"), tls.clone());
         let server_name = server_name.clone();
         self.local_parameters.version_information = self.versions.information();

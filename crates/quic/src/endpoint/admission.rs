@@ -150,7 +150,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn look_at_the_door(&mut self, now: Time, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        let Some(connection) = entry.connection.as_deref() else { return };
+        let connection = entry.connection.as_deref().expect("only a connection stands at the door");
         if entry.admitted {
             return self.door.note(now, slot, connection.work());
         }
@@ -222,7 +222,7 @@ impl Endpoint {
         let keys = tls::initial_keys(protection, version.0, destination.as_bytes(), Side::Server);
         let end = first_packet.header.end;
         let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, end));
-        let packet = datagram.bytes.get_mut(..end).unwrap_or_default();
+        let packet = datagram.bytes.get_mut(..end).expect("a packet that was parsed lies in its datagram");
         if !can_decrypt(&keys, first_packet.header, packet, (None, damaged)) {
             self.stats.dropped += 1;
             return;
@@ -254,7 +254,7 @@ impl Endpoint {
     /// A random id that belongs to no connection.
     fn stateless_id(&mut self) -> ConnectionId {
         let id = self.random.bits().to_be_bytes();
-        ConnectionId::new(&id[..LOCAL_ID_LENGTH]).unwrap_or(ConnectionId::EMPTY)
+        ConnectionId::new(&id[..LOCAL_ID_LENGTH]).expect("a connection ID may have 8 bytes")
     }
 
     /// RFC 9000 section 6.1: answers a sufficiently large datagram of an unsupported version with the server's

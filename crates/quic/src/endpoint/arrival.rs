@@ -29,7 +29,8 @@ impl Endpoint {
     #[inline]
     pub fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
         let Some(slot) = self.slot_of(packet.header.destination.as_bytes()) else { return false };
-        let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() else { return false };
+        let connection = self.slots[slot as usize].connection.as_deref_mut();
+        let connection = connection.expect("a slot that was found by an ID has its connection");
         let done = connection.receive_typed(now, arrival, packet);
         if done {
             self.touch(slot);
@@ -92,9 +93,8 @@ impl Endpoint {
 
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, slot: u32, datagram: &mut Datagram<'_>) {
-        if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() {
-            connection.receive(now, datagram);
-        }
+        let connection = self.slots[slot as usize].connection.as_deref_mut();
+        connection.expect("a slot that was found by an ID has its connection").receive(now, datagram);
         self.touch(slot);
     }
 

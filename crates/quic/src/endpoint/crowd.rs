@@ -109,11 +109,10 @@ impl Crowd {
         }
         self.change(remote, |group, number| {
             group.count -= 1;
-            if let Some(block) = group.blocks.get_mut(&number) {
-                block.remove(&member);
-                if block.is_empty() {
-                    group.blocks.remove(&number);
-                }
+            let block = group.blocks.get_mut(&number).expect("a member of a crowd is in a block");
+            assert!(block.remove(&member), "a member of a crowd is in the block of its address");
+            if block.is_empty() {
+                group.blocks.remove(&number);
             }
         });
     }
@@ -135,14 +134,16 @@ impl Crowd {
             None => drop(self.networks.remove(&network)),
         }
         if let Some(rank) = before {
-            self.ranks.remove(&rank);
+            assert!(self.ranks.remove(&rank), "a network with members has a rank");
         }
     }
 
     /// The oldest connection of the network with the most; and how many that has.
     pub(super) fn first_out(&self) -> Option<(u32, usize)> {
         let (count, _, network) = self.ranks.last()?;
-        Some((self.networks.get(network)?.first_out()?, *count))
+        let group = self.networks.get(network).expect("a network with a rank has members");
+        debug_assert_eq!(group.count, *count, "a rank follows the number of members");
+        Some((group.first_out().expect("a network with a rank has a member that is the first out"), *count))
     }
     /// The connection of a client's own network that gives way to it: of its /56 if that has reached the limit, else
     /// of the block with the most.

@@ -177,7 +177,7 @@ impl Door {
     /// A handshake is complete. Returns the client that gives way: the new one itself if there is no free place and no other
     /// client gives way.
     pub(super) fn establish(&mut self, now: Time, slot: u32, work: Work) -> Option<u32> {
-        let member = self.members.get_mut(&slot)?;
+        let member = self.members.get_mut(&slot).expect("a handshake that completes came in by the door");
         let remote = member.remote;
         self.half_open.remove(remote, (member.at, slot));
         (member.at, member.work) = (now, work);
@@ -199,7 +199,7 @@ impl Door {
 
     /// Notes what a client does.
     pub(super) fn note(&mut self, now: Time, slot: u32, work: Work) {
-        let Some(member) = self.members.get_mut(&slot) else { return };
+        let member = self.members.get_mut(&slot).expect("a client with a place came in by the door");
         let turns = (work.requests > 0) != (member.work.requests > 0);
         let progress = work.bytes >= member.work.bytes + STEP;
         if !turns && (!progress || member.at + RENEWAL > now) {

@@ -42,6 +42,9 @@ use tls::{EndpointKey, SipKey};
 use units::{Time, Timers};
 use wire::{ConnectionId, Side, Version};
 
+/// The number of packets and streams that a step of a connection pays to have checked.
+const CHECKED_PER_STEP: usize = 4;
+
 /// All connections of one address.
 pub struct Endpoint {
     options: EndpointOptions,
@@ -182,7 +185,7 @@ impl Endpoint {
         // RFC 9000-7.2-1: "This Destination Connection ID MUST be at least 8 bytes in length."
         let mut id = [0; MIN_INITIAL_ID];
         opening.random.as_mut().unwrap_or(&mut self.random).fill(&mut id);
-        let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
+        let original_destination = ConnectionId::new(&id).expect("a connection ID may have 8 bytes");
         let origin = Origin {
             side: Side::Client,
             local: opening.local.unwrap_or(self.options.local),
@@ -256,6 +259,19 @@ impl Endpoint {
         }
         let RememberedServer { memory, server } = self.remembered(opening);
         memory.version(&server)
+    }
+
+    /// Stops if the state of the endpoint or of a connection contradicts itself, with the certainty that is broken. For
+    /// tests; in builds with debug assertions each connection is checked between its steps anyway.
+    pub fn check(&self) {
+        self.slots.check();
+        let connections = self.slots.iter().filter_map(|slot| slot.connection.as_deref());
+        assert_eq!(connections.clone().count(), self.len(), "a slot without a connection is free");
+        let half_open = self.slots.iter().filter(|slot| slot.half_open).count();
+        assert_eq!(half_open, self.half_open, "the handshakes in progress are counted");
+        let waits = self.slots.iter().all(|slot| slot.connection.is_some() || slot.wake_at.is_none());
+        assert!(waits, "no timer is set for a connection that is gone");
+        connections.for_each(Connection::check);
     }
 
     /// The number of connections.
@@ -372,7 +388,7 @@ impl Endpoint {
     #[cold]
     fn remove(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        let Some(connection) = entry.connection.take() else { return };
+        let connection = entry.connection.take().expect("a connection is removed once");
         self.initial_ids.remove(&connection.initial_key());
         self.half_open -= usize::from(std::mem::take(&mut entry.half_open));
         entry.admitted = false;
@@ -391,7 +407,17 @@ impl Endpoint {
     #[inline]
     fn settle(&mut self, now: Time, slot: u32) {
         let entry = &mut self.slots[slot as usize];
+        // A connection may have been removed while it was queued.
         let Some(connection) = entry.connection.as_deref() else { return };
+        if cfg!(debug_assertions) {
+            // After each step of a connection with few packets in flight. Otherwise after so many that a step pays for the
+            // same number of packets, however many there are.
+            entry.unchecked += CHECKED_PER_STEP;
+            if entry.unchecked >= connection.books() {
+                entry.unchecked = 0;
+                connection.check();
+            }
+        }
         if connection.is_gone() && !connection.has_events() {
             return self.remove(slot);
         }
@@ -412,16 +438,16 @@ impl Endpoint {
         for hash in entry.reset_tokens.drain(..) {
             self.resets.remove(hash, slot);
         }
-        if let Some(connection) = entry.connection.as_deref() {
-            entry.token_changes = connection.token_changes();
-            entry.reset_tokens.extend(connection.reset_tokens().map(|token| self.resets.insert(token, slot)));
-        }
+        let connection =
+            entry.connection.as_deref().expect("the tokens that changed are those of a connection");
+        entry.token_changes = connection.token_changes();
+        entry.reset_tokens.extend(connection.reset_tokens().map(|token| self.resets.insert(token, slot)));
     }
 
     #[inline]
     fn set_timer(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        let Some(connection) = entry.connection.as_deref() else { return };
+        let connection = entry.connection.as_deref().expect("a timer is set for a connection");
         let mut at = connection.wake_at();
         if entry.half_open
             && let Some(due) = self.door.due(slot)

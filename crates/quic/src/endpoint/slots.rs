@@ -27,6 +27,8 @@ pub(super) struct Slot {
     /// The hashes of its peer's reset tokens in the index, as of `token_changes`.
     pub(super) reset_tokens: Vec<u64>,
     pub(super) token_changes: u32,
+    /// What its steps since the last [`Connection::check`] have paid for; only counted with debug assertions.
+    pub(super) unchecked: usize,
 }
 
 impl Slot {
@@ -41,6 +43,7 @@ impl Slot {
             wake_at: None,
             reset_tokens: Vec::new(),
             token_changes: 0,
+            unchecked: 0,
         }
     }
 }
@@ -94,6 +97,23 @@ impl Slots {
             }
         }
         self.tail = number;
+    }
+    /// All slots.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> + Clone {
+        (0..self.count).map(|number| &self[number])
+    }
+    /// Stops if the queue has lost a slot, or has one twice.
+    pub(super) fn check(&self) {
+        let mut length = 0;
+        let mut next = self.head;
+        while next != NONE {
+            let slot = &self[next as usize];
+            assert!(slot.queued, "a slot in the queue knows it");
+            length += 1;
+            assert!(length <= self.count, "a slot is in the queue once");
+            next = slot.next;
+        }
+        assert_eq!(length, self.iter().filter(|slot| slot.queued).count(), "the queue has lost no slot");
     }
     /// The first slot in the queue.
     #[inline]

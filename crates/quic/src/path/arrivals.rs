@@ -77,7 +77,7 @@ impl Paths {
         probing: bool,
     ) {
         let now = at.now;
-        let Some(arrival) = &mut self.unused.arrival else { return };
+        let arrival = self.unused.arrival.as_mut().expect("the datagram of the packet came on another path");
         let (local, remote) = (arrival.local, arrival.remote);
         // The datagram counts once for the anti-amplification limit, and only because it contains an authentic
         // packet.
@@ -100,7 +100,7 @@ impl Paths {
         let until = now + self.validation_timeout() * CANDIDATE_TIMEOUTS;
         let timeout = self.validation_timeout();
         let side = self.side;
-        let Some(other) = self.unused.get_mut(index) else { return };
+        let other = self.unused.at(index);
         other.route.on_received(length);
         for data in challenges {
             other.answer(data);
@@ -112,7 +112,7 @@ impl Paths {
             other.until = until;
         }
         let moves = newest && !probing && self.path_may_change_to(index);
-        let Some(other) = self.unused.get_mut(index) else { return };
+        let other = self.unused.at(index);
         let other_local = !same_local(&self.current.route.local, &other.route.local);
         if moves && other_local && !other.route.is_fully_validated() {
             // RFC 9000-9.6.2-2: the server keeps sending from its original address until the path from the preferred
@@ -132,7 +132,7 @@ impl Paths {
     /// Whether a non-probing packet on that path migrates a server to it: not back from the preferred address.
     fn path_may_change_to(&mut self, index: usize) -> bool {
         let (current, origin) = (self.current.route.local, self.first.0);
-        let Some(other) = self.unused.get_mut(index) else { return false };
+        let other = self.unused.at(index);
         // RFC 9000 section 9.6.2: packets to the server's old address are late ones.
         current == origin || !same_local(&other.route.local, &origin)
     }

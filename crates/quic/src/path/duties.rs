@@ -103,7 +103,7 @@ impl Paths {
             .find_map(|(index, known)| Some((index, answer(&known.route.validation)?)));
         let Some((index, answer)) = answered else { return Ok(None) };
         self.note_answer(now, PathChoice::Unused(index), answer);
-        let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_fully_validated());
+        let proven = self.unused.at(index).route.is_fully_validated();
         Ok(if proven { self.on_unused_validated(at, index, answer.round_trip) } else { None })
     }
 
@@ -112,10 +112,7 @@ impl Paths {
         let validation_timeout = self.validation_timeout();
         let route = match path {
             PathChoice::Current => &mut self.current.route,
-            PathChoice::Unused(index) => match self.unused.get_mut(index) {
-                Some(known) => &mut known.route,
-                None => return,
-            },
+            PathChoice::Unused(index) => &mut self.unused.at(index).route,
         };
         route.validate();
         if answer.full {
@@ -161,10 +158,10 @@ impl Paths {
     ) -> (bool, Option<[u8; 8]>) {
         let (responses, validation) = match path {
             PathChoice::Current => (&mut self.responses, &self.current.route.validation),
-            PathChoice::Unused(index) => match self.unused.get_mut(index) {
-                Some(known) => (&mut known.responses, &known.route.validation),
-                None => return (false, None),
-            },
+            PathChoice::Unused(index) => {
+                let known = self.unused.at(index);
+                (&mut known.responses, &known.route.validation)
+            }
         };
         let answers = !responses.is_empty();
         while let Some(&data) = responses.front() {
@@ -204,7 +201,7 @@ impl Paths {
         match path {
             PathChoice::Current => self.current.route.on_sent(length as u64),
             PathChoice::Unused(index) => {
-                let Some(known) = self.unused.get_mut(index) else { return };
+                let known = self.unused.at(index);
                 known.route.on_sent(length as u64);
                 if known.role == Role::Leaving {
                     // The server's challenge is answered.
@@ -221,7 +218,7 @@ impl Paths {
         let (validation, timeout) = match path {
             PathChoice::Current => (&mut self.current.route.validation, own),
             PathChoice::Unused(index) => {
-                let Some(known) = self.unused.get_mut(index) else { return };
+                let known = self.unused.at(index);
                 let timeout = match (&known.recovery, known.role) {
                     (Some(recovery), _) => recovery.rtt.pto() + max_ack_delay,
                     (None, Role::Fallback) => own,
@@ -230,8 +227,7 @@ impl Paths {
                 (&mut known.route.validation, timeout)
             }
         };
-        if let Some(validation) = validation.as_deref_mut() {
-            validation.on_sent(now, data, full, timeout);
-        }
+        let validation = validation.as_deref_mut().expect("a challenge belongs to a validation in progress");
+        validation.on_sent(now, data, full, timeout);
     }
 }

@@ -121,7 +121,8 @@ impl Paths {
     fn follow_phases(&mut self) {
         let path = &mut self.current;
         while let Some(change) = path.recovery.regulator().next_transition() {
-            let Some(capacity) = &mut path.capacity else { return };
+            let capacity =
+                path.capacity.as_mut().expect("only a saved capacity begins the phases of its use");
             capacity.follow(&change);
             let traced = capacity.traced(Some(&change), path.recovery.regulator());
             self.outputs.push(PathOutput::ResumePhase(Box::new(traced)));

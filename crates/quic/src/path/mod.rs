@@ -34,6 +34,7 @@ use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::RemoteIds;
 use crate::recovery::Recovery;
+use crate::space::Space;
 use congestion::{Capacity, Learned};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -237,14 +238,31 @@ impl Paths {
     }
     /// Resets recovery, with this initial RTT if known (RFC 9002 section 6.3).
     pub(crate) fn restart(&mut self, now: Time, rtt: Option<Duration>) {
-        if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.seed) {
-            self.current.recovery = recovery;
-        }
+        self.current.recovery = Recovery::fresh(&self.config, rtt, self.seed);
         if let Some(capacity) = &mut self.current.capacity {
             capacity.on_restart(self.current.recovery.regulator());
         }
         self.current.recovery.probe_base = now;
         self.current.paced_until = None;
+    }
+
+    /// Stops if the paths contradict each other, or the packets in flight.
+    pub(crate) fn check<'a>(&self, spaces: impl Iterator<Item = &'a Space>) {
+        self.current.route.check();
+        self.current.recovery.check(spaces);
+        self.ids.check();
+        self.unused.check();
+        assert!(
+            self.current.recovery.epoch <= self.epochs,
+            "the estimates in use are among those that were begun"
+        );
+        assert!(self.outputs.is_empty(), "what paths ask for is carried out in the same step");
+        for known in self.unused.iter() {
+            assert!(
+                self.ids.holds(known.id.sequence),
+                "a path whose ID is retired gets another one or is dropped"
+            );
+        }
     }
 
     /// The round-trip time that is assumed before the first sample.

@@ -64,10 +64,9 @@ impl Paths {
         // RFC 9000-9.5-1: not "when sending from more than one local address".
         let Some(id) = self.ids.take_unused() else { return Err(MigrateError::NoConnectionId) };
         let remote = self.current.route.remote;
-        self.try_path(now, local, remote, id);
+        let index = self.try_path(now, local, remote, id);
         if how != Migration::Probe {
-            let index = self.unused.find_role(Role::Candidate { moves: true });
-            self.move_to(at, index.unwrap_or_default());
+            self.move_to(at, index);
             if how == Migration::Rebound
                 && let Some(old) = self.unused.find_role(Role::Fallback)
             {
@@ -78,13 +77,13 @@ impl Paths {
         Ok(())
     }
 
-    /// Starts validating a path to which a client migrates on success.
-    fn try_path(&mut self, now: Time, local: SocketAddr, remote: SocketAddr, id: NumberedId) {
+    /// Starts validating a path to which a client migrates on success; returns its index.
+    fn try_path(&mut self, now: Time, local: SocketAddr, remote: SocketAddr, id: NumberedId) -> usize {
         let mut route = self.current.route.for_addresses(local, remote, true);
         route.addressed_to = self.current.route.addressed_to;
         route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         self.note_state(MigrationState::ProbingStarted, local, remote);
-        self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: true }, Time::NEVER));
+        self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: true }, Time::NEVER))
     }
 
     /// Starts the migration of a client to the server's preferred address (RFC 9000 section 9.6), once the handshake
@@ -137,7 +136,7 @@ impl Paths {
         });
         let recovery = match taken_up {
             None if port_only => None,
-            None => self.fresh_recovery(),
+            None => Some(self.fresh_recovery()),
             known => known,
         };
         if let Some(recovery) = recovery {
@@ -245,12 +244,12 @@ impl Paths {
         }
     }
 
-    fn fresh_recovery(&mut self) -> Option<Recovery> {
+    fn fresh_recovery(&mut self) -> Recovery {
         let seed = self.seed.wrapping_add(1 + u64::from(self.epochs));
-        let mut recovery = Recovery::fresh(&self.config, None, seed)?;
+        let mut recovery = Recovery::fresh(&self.config, None, seed);
         self.epochs += 1;
         recovery.epoch = self.epochs;
-        Some(recovery)
+        recovery
     }
 
     // ---- results of validation ----
@@ -278,7 +277,7 @@ impl Paths {
         index: usize,
         round_trip: Duration,
     ) -> Option<Duration> {
-        let other = self.unused.get_mut(index)?;
+        let other = self.unused.at(index);
         let (role, local, remote) = (other.role, other.route.local, other.route.remote);
         self.unused.failures = 0;
         let mut guess = None;
@@ -353,6 +352,7 @@ impl Paths {
             if !ids.holds(other.id.sequence) {
                 let shared = other.id.sequence == before;
                 let renewed = if shared { Some(ids.current_numbered()) } else { ids.take_unused() };
+                // Without another ID the path keeps the retired one, and is dropped below.
                 other.id = renewed.unwrap_or(other.id);
             }
         }
@@ -445,7 +445,7 @@ mod tests {
     fn client() -> (Paths, Space, LocalIds) {
         let config = Arc::new(Config::default());
         let route = Route::new(Side::Client, address(HERE), address(SERVER), ConnectionId::EMPTY);
-        let recovery = Recovery::fresh(&config, None, 1).unwrap();
+        let recovery = Recovery::fresh(&config, None, 1);
         let ids = RemoteIds::new(ConnectionId::new(&[1; 8]).unwrap(), 4);
         let mut paths = Paths::new(Side::Client, Path::new(route, recovery), ids, config, (1, false));
         paths.on_confirmed(at(0));

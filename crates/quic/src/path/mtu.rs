@@ -96,6 +96,18 @@ impl MtuSearch {
         self.next
     }
 
+    /// Stops if the bounds of the search cross.
+    pub(crate) fn check(&self) {
+        assert!(self.current >= MIN_PAYLOAD, "the search starts at 1200 bytes");
+        assert!(self.ceiling <= self.maximum, "nothing above the maximum is tried");
+        assert!(
+            self.next.is_none_or(|size| size > self.current),
+            "a probe is larger than what is known to pass"
+        );
+        assert!(self.next.is_none() || self.in_flight.is_none(), "one probe is in flight at a time");
+        assert!(self.lost < MAX_PROBES, "a size is given up after its last probe");
+    }
+
     fn candidate(&self) -> Option<u16> {
         let (low, high) = (self.current, self.ceiling);
         if high <= low {

@@ -105,6 +105,19 @@ impl Route {
         }
     }
 
+    /// Stops if more was sent than an address that is not validated may get.
+    pub(crate) fn check(&self) {
+        let limit = self.received.saturating_mul(AMPLIFICATION);
+        assert!(
+            self.validated || self.sent <= limit,
+            "RFC 9000 section 8.1: \"three times the amount of data received\""
+        );
+        assert!(self.size() >= usize::from(MIN_PAYLOAD), "every path carries 1200 bytes");
+        if let Some(search) = &self.mtu {
+            search.check();
+        }
+    }
+
     /// Whether datagrams between these addresses belong to this path.
     #[inline]
     pub(crate) fn is_between(&self, local: &SocketAddr, remote: &SocketAddr) -> bool {

@@ -92,8 +92,9 @@ impl UnusedPaths {
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut UnusedPath> {
         self.list.iter_mut()
     }
-    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut UnusedPath> {
-        self.list.get_mut(index)
+    /// The path with this index, which holds until a path is added or removed.
+    pub(crate) fn at(&mut self, index: usize) -> &mut UnusedPath {
+        self.list.get_mut(index).expect("an index of a path is used before the list changes")
     }
     pub(crate) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
         self.list.iter().position(|other| other.route.is_between(&local, &remote))
@@ -114,8 +115,22 @@ impl UnusedPaths {
         let full = self.list.len() >= MAX_UNUSED;
         let gives_way = self.list.iter().position(|known| full && known.role != Role::Fallback);
         let gone = gives_way.map(|at| self.list.remove(at));
+        let second = other.role == Role::Fallback && self.find_role(Role::Fallback).is_some();
+        debug_assert!(!second, "a connection has one path to fall back to");
         self.list.push(other);
         (self.list.len() - 1, gone)
+    }
+    /// Stops if the list has grown too long, or has two paths to fall back to.
+    pub(crate) fn check(&self) {
+        // A fallback gives way to nothing.
+        assert!(self.list.len() <= MAX_UNUSED + 1, "the number of paths is limited");
+        let fallbacks = self.list.iter().filter(|known| known.role == Role::Fallback).count();
+        assert!(fallbacks <= 1, "a connection has one path to fall back to");
+        assert!(self.arrival.is_none(), "no datagram is being processed between two steps");
+        for known in &self.list {
+            known.route.check();
+            assert!(known.responses.len() <= MAX_RESPONSES, "the number of responses of a path is limited");
+        }
     }
     /// The time of the next timer of any of them.
     pub(crate) fn wake_at(&self) -> Time {

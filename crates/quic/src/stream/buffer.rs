@@ -44,6 +44,8 @@ impl SendBuffer {
             // Most streams have at most one chunk at a time.
             self.chunks.reserve_exact(1);
         }
+        let end = self.chunks.back().map(|(start, chunk)| start + chunk.len());
+        debug_assert!(end.is_none_or(|end| end == offset), "data is written where the data before it ends");
         match (self.chunks.back_mut(), data) {
             (Some((_, Chunk::Virtual(length))), Data::Virtual(more)) => *length += more,
             (_, Data::Virtual(length)) => self.chunks.push_back((offset, Chunk::Virtual(length))),
@@ -57,7 +59,10 @@ impl SendBuffer {
         }
     }
 
+    /// The index of the chunk with this offset; 0 without chunks, which an empty range may ask for.
     fn at(&self, offset: u64) -> usize {
+        let kept = self.chunks.front().is_none_or(|(start, _)| *start <= offset);
+        debug_assert!(kept, "data is kept until it is acknowledged");
         self.chunks.partition_point(|(start, _)| *start <= offset).saturating_sub(1)
     }
 
@@ -92,6 +97,18 @@ impl SendBuffer {
             }
             offset = end;
         }
+        debug_assert_eq!(offset, range.end, "all data that is sent is kept");
+    }
+
+    /// Stops if the chunks leave a gap, or their bytes are miscounted.
+    pub(super) fn check(&self) {
+        let (mut end, mut stored) = (None, 0);
+        for (start, chunk) in &self.chunks {
+            assert!(end.is_none_or(|end| end == *start), "the chunks of a stream leave no gap");
+            end = Some(start + chunk.len());
+            stored += if let Chunk::Bytes(bytes) = chunk { bytes.len() as u64 } else { 0 };
+        }
+        assert_eq!(stored, self.stored, "the real bytes of a stream are counted");
     }
 
     /// Drops everything from `offset` on.

@@ -43,12 +43,18 @@ impl Credit {
     /// Updates the waiting bytes after a change of one stream's [`super::send::SendHalf::waiting`].
     #[inline]
     pub(crate) fn note_waiting(&mut self, before: u64, after: u64) {
+        debug_assert!(
+            before <= self.waiting,
+            "the bytes of each stream that wait are among those of all streams"
+        );
         self.waiting = self.waiting - before + after;
     }
     /// Notes that waiting bytes were sent.
     #[inline]
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.spent += bytes;
+        debug_assert!(self.spent <= self.limit, "new data is taken within the credit of the connection");
+        debug_assert!(bytes <= self.waiting, "data waits for its turn before it is sent");
         self.waiting -= bytes;
     }
     /// Raises the limit, which never falls (RFC 9000-4.1-3, 9000-13.3-3). Returns whether it rose.
@@ -69,6 +75,11 @@ impl Credit {
     /// The state of DATA_BLOCKED and the limit that it reports.
     pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
         (&mut self.blocked, self.blocked_at.unwrap_or(NEVER_SENT))
+    }
+    /// Stops unless the streams wait for this many bytes, and no more was spent than granted.
+    pub(super) fn check(&self, waiting: u64) {
+        assert_eq!(self.waiting, waiting, "the waiting bytes are those of the streams");
+        assert!(self.spent <= self.limit, "no more is sent than the peer permits");
     }
     /// Resets the state to nothing sent and no limit.
     pub(super) fn rewind(&mut self) {
@@ -126,6 +137,11 @@ impl Grant {
         self.consumed += bytes;
         // Data beyond the limit, which closes the connection, can still be read.
         self.limit.saturating_sub(self.consumed) <= self.window.threshold && self.ask()
+    }
+    /// Stops if the peer has got past its credit, or more was read than received.
+    pub(super) fn check(&self) {
+        assert!(self.received <= self.limit, "no more is received than was permitted");
+        assert!(self.consumed <= self.received, "what is read was received");
     }
     /// The state of MAX_DATA and the last value sent.
     pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {

@@ -82,8 +82,8 @@ impl Streams {
     ) -> Result<(), TransportError> {
         self.check_receives(id)?;
         let Some(slot) = self.resolve_slot(id)? else { return Ok(()) };
-        let half = self.slots[slot as usize].as_mut().and_then(|stream| stream.recv.as_mut());
-        let Some(half) = half else { return Ok(()) };
+        let stream = self.slots[slot as usize].as_mut().expect("a slot in the index has its stream");
+        let half = stream.recv.as_mut().expect("a stream that this endpoint receives on has that half");
         let fresh = half.on_data_with(offset, data, fin, &mut self.spares)?;
         // Data after a reset is not reported, because it cannot be read (RFC 9000 section 3.2).
         let open = !half.is_stopped() && half.reset_code().is_none();
@@ -116,7 +116,8 @@ impl Streams {
         sizes: (u64, u64),
     ) -> Result<(), TransportError> {
         self.check_receives(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
+        let Some(stream) = self.resolve(id)? else { return Ok(()) };
+        let half = stream.recv.as_mut().expect("a stream that this endpoint receives on has that half");
         let known = half.reset_code().is_some();
         // RFC 9000-4.4-1: "MUST maintain flow control state for the stream in the unterminated direction".
         let fresh = half.on_reset(code, sizes)?;
@@ -138,7 +139,8 @@ impl Streams {
     /// Handles STOP_SENDING (RFC 9000 section 19.5).
     pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
         self.check_sends(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
+        let Some(stream) = self.resolve(id)? else { return Ok(()) };
+        let half = stream.send.as_mut().expect("a stream that this endpoint sends on has that half");
         let (was_cut_off, before) = (half.is_cut_off(), Held::of(half));
         // RFC 9000-3.5-1: "MUST send a RESET_STREAM frame".
         let reported = half.on_stop_sending(code);
@@ -156,6 +158,7 @@ impl Streams {
         if self.credit.raise(maximum) {
             // Each stream once: those that still lack credit return to the end of the queue.
             for _ in 0..self.starved.len() {
+                // A list that streams return to is tidied up, and may end early.
                 let Some(id) = self.starved.pop_front() else { break };
                 if let Some(half) = self.send_half(id) {
                     half.lists.leave(List::Starved);

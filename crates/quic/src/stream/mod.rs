@@ -229,7 +229,9 @@ impl Streams {
         };
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot as usize] = Some(stream);
+                let place = &mut self.slots[slot as usize];
+                assert!(place.is_none(), "a free slot has no stream");
+                *place = Some(stream);
                 slot
             }
             None => {
@@ -267,6 +269,10 @@ impl Streams {
         self.get(id)?.recv.as_mut()
     }
 
+    /// The number of open streams and of free slots.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
     /// The number of open streams.
     pub(crate) fn open_count(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -275,11 +281,35 @@ impl Streams {
     /// The number of open streams of the peer.
     pub(crate) fn peer_open(&self, direction: Direction) -> u64 {
         let counts = &self.counts[direction_index(direction)];
-        counts.peer_opened.saturating_sub(counts.peer_closed)
+        let open = counts.peer_opened.checked_sub(counts.peer_closed);
+        open.expect("the peer's streams are opened before they are closed")
     }
     /// The number of streams that the peer may open over the life of the connection.
     pub(crate) fn peer_limit(&self, direction: Direction) -> u64 {
         self.counts[direction_index(direction)].peer_may_open
+    }
+
+    /// Stops if the books of the connection do not agree with those of its streams.
+    pub(crate) fn check(&self) {
+        let open = || self.slots.iter().flatten();
+        assert_eq!(open().count(), self.open_count(), "a slot without a stream is free");
+        assert_eq!(open().count(), self.index.len(), "the index has the open streams");
+        let sending = || open().filter_map(|stream| stream.send.as_ref());
+        let receiving = || open().filter_map(|stream| stream.recv.as_ref());
+        sending().for_each(SendHalf::check);
+        receiving().for_each(RecvHalf::check);
+        self.credit.check(sending().map(SendHalf::waiting).sum());
+        self.grant.check();
+        let gaps = receiving().filter(|half| half.counts_as_gap).count();
+        assert_eq!(gaps, self.gaps as usize, "the streams with a gap are counted");
+        if let Some(allowance) = &self.allowance {
+            allowance.check(sending().map(SendHalf::buffered).sum());
+        }
+        for counts in &self.counts {
+            assert!(counts.opened <= counts.may_open, "no more streams are opened than the peer permits");
+            assert!(counts.peer_closed <= counts.peer_opened, "a stream is opened before it is closed");
+            assert!(counts.peer_opened <= counts.peer_may_open, "the peer opens no more streams than it may");
+        }
     }
 
     // ---- calls of the application ----
@@ -312,7 +342,7 @@ impl Streams {
     fn sending(&mut self, id: StreamId) -> Result<&mut SendHalf, StreamError> {
         let sends = id.sends(self.side);
         let stream = self.get(id).ok_or(StreamError::Unknown)?;
-        debug_assert_eq!(sends, stream.send.is_some());
+        debug_assert_eq!(sends, stream.send.is_some(), "a stream has the halves of its kind");
         stream.send.as_mut().ok_or(StreamError::WrongDirection)
     }
 
@@ -401,7 +431,7 @@ impl Streams {
     /// Announces a reset, and releases what the stream does not hold any more.
     fn note_reset(&mut self, id: StreamId, before: &Held) {
         self.queue_notice(Notice::ResetStream(id));
-        let Some(half) = self.send_half(id) else { return };
+        let half = self.send_half(id).expect("a stream is open while it is reset");
         let after = Held::of(half);
         self.release(before.outstanding - after.outstanding);
         self.note_dropped(before.buffered - after.buffered);

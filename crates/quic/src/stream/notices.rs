@@ -88,18 +88,17 @@ impl Streams {
 
     fn put_notice(&mut self, notice: Notice, (frame, value): (&Frame<'_>, u64), payload: &mut Payload<'_>) {
         payload.frame(frame, SentFrame::Notice { notice, value });
-        if let Some((delivery, last_sent)) = self.delivery(notice) {
-            if value != last_sent {
-                delivery.renew();
-            }
-            delivery.add();
+        let state = self.delivery(notice);
+        let (delivery, last_sent) = state.expect("a notice that has a frame belongs to an open stream");
+        if value != last_sent {
+            delivery.renew();
         }
+        delivery.add();
         match notice {
             Notice::MaxData => self.grant.raise(),
             Notice::MaxStreamData(id) => {
-                if let Some(half) = self.recv_half(id) {
-                    half.raise_limit();
-                }
+                let half = self.recv_half(id);
+                half.expect("credit is granted on a stream that this endpoint receives on").raise_limit();
             }
             Notice::MaxStreams(direction) => {
                 self.counts[direction_index(direction)].peer_may_open = value;

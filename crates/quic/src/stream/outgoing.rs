@@ -67,7 +67,7 @@ impl Streams {
     }
 
     pub(super) fn note_stream_blocked(&mut self, id: StreamId) {
-        let Some(half) = self.send_half(id) else { return };
+        let half = self.send_half(id).expect("a stream that is blocked is one that this endpoint sends on");
         if half.note_blocked() {
             self.enlist(id, List::Blocked);
             self.queue_notice(Notice::StreamDataBlocked(id));
@@ -156,7 +156,8 @@ impl Streams {
         if room.data == 0 {
             return false;
         }
-        let Some(piece) = half.take(room.data, connection) else { return true };
+        let piece =
+            half.take(room.data, connection).expect("a stream that is ready has a piece for any room");
         payload.stream(id, &piece, room, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
@@ -193,7 +194,7 @@ impl Streams {
                 half.is_some_and(|half| half.missing(offset..offset + u64::from(length), fin).is_some())
             }
             SentFrame::Notice { notice, value } => self.notice_is_unacked(notice, value),
-            _ => false,
+            _ => unreachable!("streams are asked only for their own frames: {frame:?}"),
         }
     }
 
@@ -205,7 +206,7 @@ impl Streams {
                 let done = !self.notice_is_unacked(notice, value) || self.repeat_notice(notice, payload);
                 return (!done).then_some(frame);
             }
-            _ => return None,
+            _ => unreachable!("streams repeat only their own frames: {frame:?}"),
         };
         let end = offset + u64::from(length);
         let half = self.send_half(id)?;
@@ -269,7 +270,7 @@ impl Streams {
                 }
             }
             SentFrame::Notice { notice, value } => self.on_notice_acked(notice, value),
-            _ => {}
+            _ => unreachable!("streams hear only of their own frames: {frame:?}"),
         }
     }
 
@@ -296,7 +297,7 @@ impl Streams {
                 }
             }
             SentFrame::Notice { notice, value } => self.on_notice_lost(notice, value),
-            _ => {}
+            _ => unreachable!("streams hear only of their own frames: {frame:?}"),
         }
     }
 
@@ -318,7 +319,7 @@ impl Streams {
     /// Removes a stream whose halves are both finished, and permits the peer to open another one in its place.
     pub(super) fn close_if_over(&mut self, id: StreamId) {
         let Some(slot) = self.index.get(id) else { return };
-        let Some(stream) = &mut self.slots[slot as usize] else { return };
+        let stream = self.slots[slot as usize].as_mut().expect("a slot in the index has its stream");
         // RFC 9000 section 4.2: the credit for bytes that will never be read is granted again.
         let unread = stream.recv.as_mut().map_or(0, RecvHalf::drop_unread);
         if unread > 0 && self.grant.consume(unread) {
@@ -353,7 +354,8 @@ impl Streams {
         if id.initiator() != self.side {
             let counts = &mut self.counts[direction_index(id.direction())];
             counts.peer_closed += 1;
-            let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
+            let left = counts.peer_may_open.checked_sub(counts.peer_closed);
+            let left = left.expect("the peer opened its streams within the limit");
             // RFC 9000-4.6-5: "MUST NOT wait to receive this signal": granted after streams are closed.
             if left <= counts.window / 2 {
                 self.queue_notice(Notice::MaxStreams(id.direction()));

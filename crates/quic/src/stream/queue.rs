@@ -30,7 +30,7 @@ impl SendQueue {
 
     /// The number of bytes that it accepts.
     pub(crate) fn room(&self) -> u64 {
-        self.limit.saturating_sub(self.queued)
+        self.limit.checked_sub(self.queued).expect("the queue accepts no more than its room")
     }
     /// Whether an application waits for room.
     pub(crate) fn is_awaited(&self) -> bool {
@@ -50,7 +50,8 @@ impl SendQueue {
     }
     /// Removes bytes that are not kept any more.
     pub(crate) fn note_released(&mut self, length: u64) {
-        self.queued = self.queued.saturating_sub(length);
+        let left = self.queued.checked_sub(length);
+        self.queued = left.expect("what is acknowledged or dropped was written before");
     }
     /// The next stream to resume. The first one may use all the room, so the first one rotates, in the order of ids.
     pub(crate) fn next_to_resume(&mut self) -> Option<StreamId> {

@@ -412,6 +412,27 @@ impl RecvHalf {
         self.limit = self.next_limit();
     }
 
+    /// Stops if what is read, kept or limited contradicts what has arrived.
+    pub(crate) fn check(&self) {
+        self.received.check();
+        assert!(self.read <= self.highest, "what is read has arrived");
+        assert!(self.highest <= self.limit, "nothing is taken beyond the credit");
+        assert!(
+            self.received.max().is_none_or(|max| max < self.highest),
+            "the highest offset is above all data"
+        );
+        assert!(
+            self.final_size.get().is_none_or(|size| self.highest <= size),
+            "nothing arrives beyond the final size"
+        );
+        let mut end = 0;
+        for (start, chunk) in &self.chunks {
+            assert!(*start >= end, "kept data is in order, and each byte kept once");
+            end = start + chunk.len();
+        }
+        assert!(end <= self.highest, "what is kept has arrived");
+    }
+
     /// Whether the half is in a terminal state (RFC 9000 figure 3: "Data Read" or "Reset Read").
     pub(crate) fn is_over(&self) -> bool {
         self.end_was_read || self.stopped.is_some() && (self.reset.is_some() || self.has_all())

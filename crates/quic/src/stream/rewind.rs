@@ -83,10 +83,11 @@ impl Streams {
             counts.blocked_at = None;
         }
         for id in self.own() {
-            let Some(half) = self.send_half(id) else { continue };
-            let scheduled = half.scheduled;
-            self.stats.sent_bytes -= self.send_half(id).map_or(0, |half| half.rewind());
-            if scheduled && let Some(key) = self.key(id) {
+            let half = self.send_half(id).expect("an endpoint sends on the streams that it opens");
+            let (scheduled, sent) = (half.scheduled, half.rewind());
+            self.stats.sent_bytes -= sent;
+            if scheduled {
+                let key = self.key(id).expect("a stream that is rewound stays open");
                 self.scheduler.on_idle(key);
             }
         }

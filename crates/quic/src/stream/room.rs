@@ -43,6 +43,10 @@ impl Allowance {
     fn left_for_more(&self) -> u64 {
         left(self.limit / 2, self.kept)
     }
+    /// Stops unless the streams keep this many bytes.
+    pub(super) fn check(&self, kept: u64) {
+        assert_eq!(self.kept, kept, "what all streams keep is the sum of what each keeps");
+    }
     pub(super) fn note_kept(&mut self, bytes: u64) {
         self.kept += bytes;
     }
@@ -81,7 +85,8 @@ impl Streams {
     #[inline]
     pub(super) fn note_dropped(&mut self, bytes: u64) {
         let Some(allowance) = &mut self.allowance else { return };
-        allowance.kept = allowance.kept.saturating_sub(bytes);
+        let kept = allowance.kept.checked_sub(bytes);
+        allowance.kept = kept.expect("what a stream drops was kept before");
         if !self.awaiting_allowance.is_empty() {
             self.offer_allowance();
         }
@@ -131,7 +136,7 @@ impl Streams {
     /// Requests [`Event::Writable`] when there is room. Whatever ends a lack of room calls [`Streams::offer`].
     fn wait_for_room(&mut self, id: StreamId) {
         let (credit, left) = (self.credit.available(), self.credit.left());
-        let Some(half) = self.send_half(id) else { return };
+        let half = self.send_half(id).expect("only a stream that this endpoint sends on waits for room");
         half.awaited = WaitingFor::Room;
         if half.is_blocked() {
             // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".

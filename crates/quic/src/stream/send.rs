@@ -274,7 +274,8 @@ impl SendHalf {
         // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: "within the flow control limits set by its
         // peer", of stream and connection.
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
-        let available = end.saturating_sub(self.next).min(u64::from(room));
+        debug_assert!(self.next <= end, "nothing was sent beyond what is written and the credits permit");
+        let available = (end - self.next).min(u64::from(room));
         let offset = self.next;
         self.next += available;
         let fin = self.fin_waits() && self.next == self.written;
@@ -289,7 +290,7 @@ impl SendHalf {
     }
 
     fn take_lost(&mut self, room: u32) -> Piece {
-        let first = self.lost.first().unwrap_or(0..0);
+        let first = self.lost.first().expect("data is taken again only after a loss");
         // RFC 9000-2.2-2: "MUST NOT change if it is sent multiple times": the buffer keeps sent data until it
         // is acknowledged.
         let length = (first.end - first.start).min(u64::from(room));
@@ -315,6 +316,7 @@ impl SendHalf {
         if !self.lost.is_empty() {
             self.lost.remove(range.clone());
         }
+        debug_assert!(range.end <= self.next, "the peer acknowledges only what was sent");
         let before = self.is_delivered();
         let fresh = self.acked.insert(range);
         if fin {
@@ -336,6 +338,7 @@ impl SendHalf {
         } else if fin && self.fin == Progress::Sent {
             self.fin = Progress::Lost;
         }
+        debug_assert!(range.end <= self.next, "only what was sent is lost");
         self.lost.insert(range.clone());
         if self.acked.max().is_some_and(|max| max >= range.start) {
             for known in self.acked.iter().rev().take_while(|known| known.end > range.start) {
@@ -404,6 +407,28 @@ impl SendHalf {
     }
     fn is_delivered(&self) -> bool {
         self.fin == Progress::Acked && self.is_acked_to(self.written)
+    }
+
+    /// Stops if what is sent, acknowledged or lost contradicts what is written and permitted.
+    pub(crate) fn check(&self) {
+        self.acked.check();
+        self.lost.check();
+        self.buffer.check();
+        assert!(self.next <= self.written, "what is sent was written");
+        assert!(self.next <= self.credit, "nothing is sent beyond the credit of the stream");
+        assert!(self.acked.max().is_none_or(|max| max < self.next), "what is acknowledged was sent");
+        assert!(self.lost.max().is_none_or(|max| max < self.next), "what is lost was sent");
+        let mut acked = self.acked.iter().peekable();
+        for lost in self.lost.iter() {
+            while acked.next_if(|known| known.end <= lost.start).is_some() {}
+            let apart = acked.peek().is_none_or(|known| known.start >= lost.end);
+            assert!(apart, "what is acknowledged is not sent again: {lost:?}");
+        }
+        let ended = matches!(self.fin, Progress::Sent | Progress::Acked);
+        assert!(
+            !ended || self.reset.is_some() || self.next == self.written,
+            "the end is sent with the last byte"
+        );
     }
 
     /// Whether the half is in a terminal state (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").

@@ -35,6 +35,12 @@ impl Index {
         self.tables[(id.value() & 3) as usize].get(id.index()).is_some()
     }
 
+    /// The number of streams.
+    pub(super) fn len(&self) -> usize {
+        let pages = self.tables.iter().flat_map(|table| table.pages.iter().flatten());
+        pages.map(|page| page.used as usize).sum()
+    }
+
     /// Adds a stream. Streams of one type are added in ascending order.
     pub(super) fn insert(&mut self, id: StreamId, slot: u32) {
         self.tables[(id.value() & 3) as usize].insert(id.index(), slot);
@@ -78,19 +84,20 @@ impl Table {
             self.pages.push_back(None);
         }
         let page = self.pages[at].get_or_insert_with(|| Box::new(Page { slots: [NONE; PAGE], used: 0 }));
-        page.used += u32::from(page.slots[index as usize % PAGE] == NONE);
-        page.slots[index as usize % PAGE] = slot;
+        let before = std::mem::replace(&mut page.slots[index as usize % PAGE], slot);
+        assert!(before == NONE, "the ID of a stream is used once");
+        page.used += 1;
     }
 
     fn remove(&mut self, index: u64) {
-        let Some(at) = (index / PAGE as u64).checked_sub(self.base) else { return };
-        let Some(entry) = self.pages.get_mut(at as usize) else { return };
-        if let Some(page) = entry {
-            page.used -= u32::from(page.slots[index as usize % PAGE] != NONE);
-            page.slots[index as usize % PAGE] = NONE;
-            if page.used == 0 {
-                *entry = None;
-            }
+        let at = (index / PAGE as u64).checked_sub(self.base).expect("only an open stream is removed");
+        let entry = &mut self.pages[at as usize];
+        let page = entry.as_mut().expect("the page of an open stream is there");
+        let before = std::mem::replace(&mut page.slots[index as usize % PAGE], NONE);
+        assert!(before != NONE, "an open stream is removed once");
+        page.used -= 1;
+        if page.used == 0 {
+            *entry = None;
         }
         while let Some(None) = self.pages.front() {
             self.pages.pop_front();

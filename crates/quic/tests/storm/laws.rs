@@ -17,6 +17,9 @@ const PER_CONNECTION: i64 = 200_000;
 /// The maximum memory per byte of an application: a frame of a few bytes is kept with its bookkeeping.
 const OVERHEAD: i64 = 4;
 
+/// The number of steps after which the endpoints check their books.
+const CHECK_EVERY: u64 = 16;
+
 /// The measurements for the laws.
 pub(crate) struct Laws {
     /// Bytes that the server has received from and sent to each address.
@@ -82,6 +85,11 @@ impl Laws {
         self.steps += 1;
         self.at_once = if next == now { self.at_once + 1 } else { 0 };
         assert!(self.at_once < MOST_AT_ONCE && self.steps < MOST_STEPS, "stands still at {now}");
+    }
+
+    /// Whether the endpoints check their books in this step, which takes as long as the step itself.
+    pub(crate) fn is_time_to_check(&self) -> bool {
+        self.steps.is_multiple_of(CHECK_EVERY)
     }
 
     pub(crate) fn check_memory(&mut self, held: i64) {

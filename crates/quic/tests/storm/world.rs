@@ -293,6 +293,10 @@ impl<A: Applications> World<A> {
         }
         self.drain(attacker);
         self.laws.check_memory(held());
+        if self.laws.is_time_to_check() {
+            self.server.check();
+            self.clients.iter().for_each(|client| client.endpoint.check());
+        }
         self.applications.check();
         true
     }

@@ -2,6 +2,7 @@
 
 use crate::Rule;
 
+mod certain;
 mod clock;
 mod crate_edges;
 mod file_names;
@@ -24,6 +25,7 @@ mod subject_line;
 
 /// All house rules.
 pub const RULES: &[Rule] = &[
+    certain::RULE,
     clock::RULE,
     crate_edges::RULE,
     file_names::RULE,
