@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprRange, Field, Fields, GenericArgument, Lit, LitStr, Meta,
-    PathArguments, RangeLimits, Type,
+    Attribute, Data, DeriveInput, Error, Expr, ExprRange, ExprUnary, Field, Fields, GenericArgument, Lit,
+    LitStr, Meta, PathArguments, RangeLimits, Type, UnOp,
 };
 
 const RANGE: &str = "a range has two ends: 1..=10";
@@ -230,6 +230,12 @@ fn literal(value: &Expr) -> Result<String, Error> {
             }
             _ => Err(Error::new_spanned(value, problem)),
         },
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr: number, .. }) => match &**number {
+            Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_) | Lit::Float(_)) => {
+                Ok(format!("-{}", literal.to_token_stream()))
+            }
+            _ => Err(Error::new_spanned(value, problem)),
+        },
         Expr::Array(array) => {
             let items = array.elems.iter().map(literal).collect::<Result<Vec<_>, _>>()?;
             Ok(format!("[{}]", items.join(", ")))
@@ -282,6 +288,10 @@ mod tests {
                 "struct A { /** b */ #[option(default = x)] b: u64 }",
                 "a default is a TOML literal: a text, a number, true, false, or a list of these",
             ),
+            (
+                "struct A { /** b */ #[option(default = -true)] b: bool }",
+                "a default is a TOML literal: a text, a number, true, false, or a list of these",
+            ),
             ("struct A { /** b */ #[option(within = 1..)] b: u64 }", "a range has two ends: 1..=10"),
             (
                 "struct A { /** b */ #[option(within = 1..=2, probability)] b: f64 }",
@@ -299,6 +309,7 @@ mod tests {
             ("\"15 ms\"", "\"15 ms\""),
             ("0.125", "0.125"),
             ("2.0", "2.0"),
+            ("-0.5", "-0.5"),
             ("true", "true"),
             ("[]", "[]"),
             ("[ \"a\",1 ]", "[\"a\", 1]"),

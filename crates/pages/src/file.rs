@@ -2,15 +2,17 @@
 
 use super::{Page, Pages};
 use std::fmt;
-use units::parameter::{Default, Kind, Parameter};
+use units::Duration;
+use units::parameter::Options;
 pub(super) use units::table::quoted;
 
-pub(super) const READING: Parameter = Parameter {
-    name: "reading",
-    kind: Kind::Duration,
-    default: Default::Is("\"0 s\""),
-    about: "time from a complete page to the request for the next one",
-};
+/// The option of files of pages.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct ReadingOptions {
+    /// time from a complete page to the request for the next one
+    #[option(default = "0 s")]
+    pub(super) reading: Duration,
+}
 
 /// The maximum size of a file of pages in bytes.
 pub const MAX_FILE_BYTES: usize = 64 << 20;

@@ -1,23 +1,25 @@
 //! A page from a list of objects in a file: CSV with a header line and a line per object.
 
-use super::file::{self, Replay, TextError};
+use super::file::{self, ReadingOptions, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
-use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+use units::parameter::{Arguments, File, Options, Row};
 use units::table::{Reader, is_other_unit, plain, size_unit, usual_size};
 use units::{Duration, Size};
+
+/// The options of lists.
+#[derive(Debug, Clone, Options)]
+struct ListOptions {
+    /// the list: a header line, then one line per object, with the column size and any of the others
+    #[option(example = "size\n20 kB\n5 kB\n")]
+    file: File,
+    #[options]
+    pages: ReadingOptions,
+}
 
 pub(super) const ROW: Row<Model> = Row {
     name: "list",
     about: "a page from a list of objects in a file (CSV)",
-    parameters: &[
-        Parameter {
-            name: "file",
-            kind: OptionKind::File("size\n20 kB\n5 kB\n"),
-            default: Default::Required,
-            about: "the list: a header line, then one line per object, with the column size and any of the others",
-        },
-        file::READING,
-    ],
+    parameters: ListOptions::PARAMETERS,
     build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
@@ -26,14 +28,14 @@ const COLUMNS: [&str; 9] =
     ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing"];
 
 fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
-    let file = arguments.file("file");
-    let (page, _) = parse(&file.text, arguments.duration("reading"))
+    let ListOptions { file, pages } = ListOptions::of(arguments);
+    let (page, _) = parse(&file.text, pages.reading)
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
     Ok(Box::new(Replay::new(vec![page])))
 }
 
 fn notes(arguments: &Arguments) -> Vec<String> {
-    let file = arguments.file("file");
+    let ListOptions { file, .. } = ListOptions::of(arguments);
     let skipped = parse(&file.text, Duration::ZERO).ok().and_then(|(_, skipped)| skipped);
     skipped.map(|skipped| format!("{}, {skipped}", file.path)).into_iter().collect()
 }

@@ -2,63 +2,66 @@
 //! extended QUIC module of ns-3 (Paro et al., MSWiM 2020, Table 1): the fitted laws, truncated at the measured maxima.
 
 use super::drawn::{Draws, quantity};
-use super::request_options::{EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, RequestOptions, THINK};
+use super::request_options::RequestOptions;
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
 use random::{Beyond, Law, Stream};
-use units::Duration;
-use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
+use units::{Duration, Size};
 
-const POSITIVE: OptionKind = OptionKind::Number(1e-9, 1e9);
-const ANY: OptionKind = OptionKind::Number(-100.0, 100.0);
-
-const fn law(name: &'static str, kind: OptionKind, default: &'static str, about: &'static str) -> Parameter {
-    Parameter { name, kind, default: Default::Is(default), about }
+/// The options of the model of ns-3.
+#[derive(Debug, Clone, Options)]
+struct Ns3Options {
+    /// bytes of a main object: scale of the Weibull law
+    #[option(default = 28242.8, within = 1e-9..=1e9)]
+    main_size_scale: f64,
+    /// bytes of a main object: shape of the Weibull law
+    #[option(default = 0.814944, within = 1e-9..=1e9)]
+    main_size_shape: f64,
+    /// bytes of a main object: the largest
+    #[option(default = "8 MB")]
+    main_size_max: Size,
+    /// main objects: mean of the logarithm
+    #[option(default = 0.473844, within = -100.0..=100.0)]
+    main_count_mu: f64,
+    /// main objects: standard deviation of the logarithm
+    #[option(default = 0.688471, within = 1e-9..=1e9)]
+    main_count_sigma: f64,
+    /// main objects: the most
+    #[option(default = 212, within = 1..=5_000)]
+    main_count_max: u64,
+    /// bytes of an embedded object: mean of the logarithm
+    #[option(default = 9.17979, within = -100.0..=100.0)]
+    embedded_size_mu: f64,
+    /// bytes of an embedded object: deviation of the logarithm
+    #[option(default = 1.24646, within = 1e-9..=1e9)]
+    embedded_size_sigma: f64,
+    /// bytes of an embedded object: the largest
+    #[option(default = "8 MB")]
+    embedded_size_max: Size,
+    /// embedded objects of a page: inverse of the exponential law's mean
+    #[option(default = 0.03132, within = 1e-9..=1e9)]
+    embedded_count_rate: f64,
+    /// embedded objects of a page: the most
+    #[option(default = 1920, within = 1..=5_000)]
+    embedded_count_max: u64,
+    /// seconds between two pages: mean of the logarithm
+    #[option(default = -0.495204, within = -100.0..=100.0)]
+    reading_mu: f64,
+    /// seconds between two pages: standard deviation of the logarithm
+    #[option(default = 2.7731, within = 1e-9..=1e9)]
+    reading_sigma: f64,
+    /// time between two pages: the longest
+    #[option(default = "10000 s")]
+    reading_max: Duration,
+    #[options]
+    request: RequestOptions,
 }
 
 pub(super) const ROW: Row<Model> = Row {
     name: "ns3",
     about: "pages of the most visited sites of 2012: several main objects, some 32 embedded ones (ns-3's QUIC module)",
-    parameters: &[
-        law("main_size_scale", POSITIVE, "28242.8", "bytes of a main object: scale of the Weibull law"),
-        law("main_size_shape", POSITIVE, "0.814944", "bytes of a main object: shape of the Weibull law"),
-        law("main_size_max", OptionKind::Size, "\"8 MB\"", "bytes of a main object: the largest"),
-        law("main_count_mu", ANY, "0.473844", "main objects: mean of the logarithm"),
-        law("main_count_sigma", POSITIVE, "0.688471", "main objects: standard deviation of the logarithm"),
-        law("main_count_max", OptionKind::Integer(1, 5_000), "212", "main objects: the most"),
-        law("embedded_size_mu", ANY, "9.17979", "bytes of an embedded object: mean of the logarithm"),
-        law(
-            "embedded_size_sigma",
-            POSITIVE,
-            "1.24646",
-            "bytes of an embedded object: deviation of the logarithm",
-        ),
-        law("embedded_size_max", OptionKind::Size, "\"8 MB\"", "bytes of an embedded object: the largest"),
-        law(
-            "embedded_count_rate",
-            POSITIVE,
-            "0.03132",
-            "embedded objects of a page: inverse of the exponential law's mean",
-        ),
-        law(
-            "embedded_count_max",
-            OptionKind::Integer(1, 5_000),
-            "1920",
-            "embedded objects of a page: the most",
-        ),
-        law("reading_mu", ANY, "-0.495204", "seconds between two pages: mean of the logarithm"),
-        law(
-            "reading_sigma",
-            POSITIVE,
-            "2.7731",
-            "seconds between two pages: standard deviation of the logarithm",
-        ),
-        law("reading_max", OptionKind::Duration, "\"10000 s\"", "time between two pages: the longest"),
-        REQUEST,
-        THINK,
-        MAIN_URGENCY,
-        EMBEDDED_URGENCY,
-    ],
-    build: Model { laws, pages, notes: |_| Vec::new() },
+    parameters: Ns3Options::PARAMETERS,
+    build: Model { laws: |arguments| laws(&Ns3Options::of(arguments)), pages, notes: |_| Vec::new() },
 };
 
 const MAIN_SIZE: usize = 0;
@@ -67,37 +70,40 @@ const EMBEDDED_SIZE: usize = 2;
 const EMBEDDED_COUNT: usize = 3;
 const READING: usize = 4;
 
-fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
-    let number = |name| arguments.number(name);
+fn laws(options: &Ns3Options) -> Result<Laws, Fault> {
     let up_to = |law: Law, most: f64| law.within(0.0, most, Beyond::Redraw);
-    let bytes = |name| arguments.size(name).as_bytes() as f64;
-    let main_size = Law::Weibull { scale: number("main_size_scale"), shape: number("main_size_shape") };
-    let main_count = Law::LogNormal { mu: number("main_count_mu"), sigma: number("main_count_sigma") };
-    let embedded_size =
-        Law::LogNormal { mu: number("embedded_size_mu"), sigma: number("embedded_size_sigma") };
-    let embedded_count = Law::Exponential { rate: number("embedded_count_rate") };
-    let reading = Law::LogNormal { mu: number("reading_mu"), sigma: number("reading_sigma") };
+    let main_size = up_to(
+        Law::Weibull { scale: options.main_size_scale, shape: options.main_size_shape },
+        options.main_size_max.as_bytes() as f64,
+    );
+    let main_count = up_to(
+        Law::LogNormal { mu: options.main_count_mu, sigma: options.main_count_sigma },
+        options.main_count_max as f64,
+    );
+    let embedded_size = up_to(
+        Law::LogNormal { mu: options.embedded_size_mu, sigma: options.embedded_size_sigma },
+        options.embedded_size_max.as_bytes() as f64,
+    );
+    let embedded_count =
+        up_to(Law::Exponential { rate: options.embedded_count_rate }, options.embedded_count_max as f64);
+    let reading = up_to(
+        Law::LogNormal { mu: options.reading_mu, sigma: options.reading_sigma },
+        options.reading_max.as_secs_f64(),
+    );
     // In the order of the constants above.
     Ok(vec![
-        quantity("main-size", "main_size_max", up_to(main_size, bytes("main_size_max")))?,
-        quantity(
-            "main-count",
-            "main_count_max",
-            up_to(main_count, arguments.integer("main_count_max") as f64),
-        )?,
-        quantity("embedded-size", "embedded_size_max", up_to(embedded_size, bytes("embedded_size_max")))?,
-        quantity(
-            "embedded-count",
-            "embedded_count_max",
-            up_to(embedded_count, arguments.integer("embedded_count_max") as f64),
-        )?,
-        quantity("reading", "reading_max", up_to(reading, arguments.duration("reading_max").as_secs_f64()))?,
+        quantity("main-size", "main_size_max", main_size)?,
+        quantity("main-count", "main_count_max", main_count)?,
+        quantity("embedded-size", "embedded_size_max", embedded_size)?,
+        quantity("embedded-count", "embedded_count_max", embedded_count)?,
+        quantity("reading", "reading_max", reading)?,
     ])
 }
 
 fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
-    let draws = Draws::of(&laws(arguments)?, stream);
-    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), request: RequestOptions::of(arguments) }))
+    let options = Ns3Options::of(arguments);
+    let draws = Draws::of(&laws(&options)?, stream);
+    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), request: options.request }))
 }
 
 struct Generator {
@@ -129,7 +135,7 @@ impl Pages for Generator {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{arguments, pages_of};
+    use super::super::testing::pages_of;
     use super::*;
 
     #[test]
@@ -186,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_maximum_that_no_draw_reaches_is_refused() {
-        let small = arguments(&ROW, &[("embedded_size_max", "\"2 B\"")]);
+        let small = Ns3Options::written(&[("embedded_size_max", "2 B")]).unwrap();
         let (option, problem) = laws(&small).unwrap_err();
         assert_eq!(option, "embedded_size_max");
         assert!(problem.contains("of the law lies inside of its bounds"), "{problem}");

@@ -2,89 +2,63 @@
 //! ns-3's `ThreeGppHttpVariables`): one main object, a few embedded ones, parsing and reading times.
 
 use super::drawn::{Draws, quantity};
-use super::request_options::{EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, RequestOptions, THINK};
+use super::request_options::RequestOptions;
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
 use random::{Beyond, Law, Stream};
-use units::Duration;
-use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
+use units::{Duration, Size};
 
-const fn option(
-    name: &'static str,
-    kind: OptionKind,
-    default: &'static str,
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default: Default::Is(default), about }
+/// The options of the model of 3GPP.
+#[derive(Debug, Clone, Options)]
+struct ThreeGppOptions {
+    /// bytes of a main object: mean of the log-normal law without bounds
+    #[option(default = "10710 B")]
+    main_size_mean: Size,
+    /// bytes of a main object: its standard deviation
+    #[option(default = "25032 B")]
+    main_size_deviation: Size,
+    /// bytes of a main object: the smallest
+    #[option(default = "100 B")]
+    main_size_min: Size,
+    /// bytes of a main object: the largest
+    #[option(default = "2 MB")]
+    main_size_max: Size,
+    /// bytes of an embedded object: mean of the log-normal law without bounds
+    #[option(default = "7758 B")]
+    embedded_size_mean: Size,
+    /// bytes of an embedded object: its standard deviation
+    #[option(default = "126168 B")]
+    embedded_size_deviation: Size,
+    /// bytes of an embedded object: the smallest
+    #[option(default = "50 B")]
+    embedded_size_min: Size,
+    /// bytes of an embedded object: the largest
+    #[option(default = "2 MB")]
+    embedded_size_max: Size,
+    /// embedded objects: scale of the Pareto law, which is subtracted from the number drawn
+    #[option(default = 2, within = 1..=1_000)]
+    embedded_count_scale: u64,
+    /// embedded objects: shape of the Pareto law
+    #[option(default = 1.1, within = 1e-3..=1e3)]
+    embedded_count_shape: f64,
+    /// embedded objects: upper bound of the Pareto law, before the scale is subtracted
+    #[option(default = 55, within = 1..=5_000)]
+    embedded_count_max: u64,
+    /// mean time from the complete main object to the requests for what it names (exponential)
+    #[option(default = "130 ms")]
+    parsing_mean: Duration,
+    /// mean time between two pages (exponential)
+    #[option(default = "30 s")]
+    reading_mean: Duration,
+    #[options]
+    request: RequestOptions,
 }
 
 pub(super) const ROW: Row<Model> = Row {
     name: "3gpp",
     about: "web pages of 3GPP's evaluations: one main object, 5.64 embedded ones on average, parsing and reading times",
-    parameters: &[
-        option(
-            "main_size_mean",
-            OptionKind::Size,
-            "\"10710 B\"",
-            "bytes of a main object: mean of the log-normal law without bounds",
-        ),
-        option(
-            "main_size_deviation",
-            OptionKind::Size,
-            "\"25032 B\"",
-            "bytes of a main object: its standard deviation",
-        ),
-        option("main_size_min", OptionKind::Size, "\"100 B\"", "bytes of a main object: the smallest"),
-        option("main_size_max", OptionKind::Size, "\"2 MB\"", "bytes of a main object: the largest"),
-        option(
-            "embedded_size_mean",
-            OptionKind::Size,
-            "\"7758 B\"",
-            "bytes of an embedded object: mean of the log-normal law without bounds",
-        ),
-        option(
-            "embedded_size_deviation",
-            OptionKind::Size,
-            "\"126168 B\"",
-            "bytes of an embedded object: its standard deviation",
-        ),
-        option(
-            "embedded_size_min",
-            OptionKind::Size,
-            "\"50 B\"",
-            "bytes of an embedded object: the smallest",
-        ),
-        option("embedded_size_max", OptionKind::Size, "\"2 MB\"", "bytes of an embedded object: the largest"),
-        option(
-            "embedded_count_scale",
-            OptionKind::Integer(1, 1_000),
-            "2",
-            "embedded objects: scale of the Pareto law, which is subtracted from the number drawn",
-        ),
-        option(
-            "embedded_count_shape",
-            OptionKind::Number(1e-3, 1e3),
-            "1.1",
-            "embedded objects: shape of the Pareto law",
-        ),
-        option(
-            "embedded_count_max",
-            OptionKind::Integer(1, 5_000),
-            "55",
-            "embedded objects: upper bound of the Pareto law, before the scale is subtracted",
-        ),
-        option(
-            "parsing_mean",
-            OptionKind::Duration,
-            "\"130 ms\"",
-            "mean time from the complete main object to the requests for what it names (exponential)",
-        ),
-        option("reading_mean", OptionKind::Duration, "\"30 s\"", "mean time between two pages (exponential)"),
-        REQUEST,
-        THINK,
-        MAIN_URGENCY,
-        EMBEDDED_URGENCY,
-    ],
-    build: Model { laws, pages, notes: |_| Vec::new() },
+    parameters: ThreeGppOptions::PARAMETERS,
+    build: Model { laws: |arguments| laws(&ThreeGppOptions::of(arguments)), pages, notes: |_| Vec::new() },
 };
 
 const MAIN_SIZE: usize = 0;
@@ -96,21 +70,30 @@ const READING: usize = 4;
 /// The maximum of parsing and reading times as a multiple of the mean. It is not part of the model, but a run must end.
 const LONGEST_MEANS: f64 = 1e6;
 
-fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
-    let bytes = |name| arguments.size(name).as_bytes() as f64;
+fn laws(options: &ThreeGppOptions) -> Result<Laws, Fault> {
     // Sizes out of bounds are drawn again.
-    let size = |mean, deviation, least, most| {
-        log_normal(bytes(mean), bytes(deviation)).within(bytes(least), bytes(most), Beyond::Redraw)
+    let size = |sizes: [Size; 4]| {
+        let [mean, deviation, least, most] = sizes.map(|size| size.as_bytes() as f64);
+        log_normal(mean, deviation).within(least, most, Beyond::Redraw)
     };
-    let main = size("main_size_mean", "main_size_deviation", "main_size_min", "main_size_max");
-    let embedded =
-        size("embedded_size_mean", "embedded_size_deviation", "embedded_size_min", "embedded_size_max");
+    let main = size([
+        options.main_size_mean,
+        options.main_size_deviation,
+        options.main_size_min,
+        options.main_size_max,
+    ]);
+    let embedded = size([
+        options.embedded_size_mean,
+        options.embedded_size_deviation,
+        options.embedded_size_min,
+        options.embedded_size_max,
+    ]);
     // The model moves the probability mass beyond the bound to the bound itself, which gives its mean of 5.64.
-    let scale = arguments.integer("embedded_count_scale") as f64;
-    let count = Law::Pareto { scale, shape: arguments.number("embedded_count_shape") };
-    let count = count.within(scale, arguments.integer("embedded_count_max") as f64, Beyond::Clamp);
-    let time = |name| {
-        let mean = arguments.duration(name).as_secs_f64();
+    let scale = options.embedded_count_scale as f64;
+    let count = Law::Pareto { scale, shape: options.embedded_count_shape };
+    let count = count.within(scale, options.embedded_count_max as f64, Beyond::Clamp);
+    let time = |mean: Duration| {
+        let mean = mean.as_secs_f64();
         if mean == 0.0 {
             return Law::Constant(0.0).unbounded();
         }
@@ -120,8 +103,8 @@ fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
         quantity("main-size", "main_size_max", main)?,
         quantity("embedded-size", "embedded_size_max", embedded)?,
         quantity("embedded-count", "embedded_count_max", count)?,
-        quantity("parsing", "parsing_mean", time("parsing_mean"))?,
-        quantity("reading", "reading_mean", time("reading_mean"))?,
+        quantity("parsing", "parsing_mean", time(options.parsing_mean))?,
+        quantity("reading", "reading_mean", time(options.reading_mean))?,
     ])
 }
 
@@ -132,9 +115,9 @@ fn log_normal(mean: f64, deviation: f64) -> Law {
 }
 
 fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
-    let draws = Draws::of(&laws(arguments)?, stream);
-    let scale = arguments.integer("embedded_count_scale");
-    Ok(Box::new(Generator { draws, scale, request: RequestOptions::of(arguments) }))
+    let options = ThreeGppOptions::of(arguments);
+    let draws = Draws::of(&laws(&options)?, stream);
+    Ok(Box::new(Generator { draws, scale: options.embedded_count_scale, request: options.request }))
 }
 
 struct Generator {
@@ -160,7 +143,7 @@ impl Pages for Generator {
 #[cfg(test)]
 mod tests {
     use super::super::After;
-    use super::super::testing::{arguments, pages_of};
+    use super::super::testing::pages_of;
     use super::*;
 
     #[test]
@@ -217,11 +200,13 @@ mod tests {
 
     #[test]
     fn bounds_that_cross_are_refused() {
-        let crossed = arguments(&ROW, &[("main_size_min", "\"3 MB\"")]);
-        assert_eq!(laws(&crossed).unwrap_err().0, "main_size_max");
-        let crossed = arguments(&ROW, &[("embedded_count_max", "1")]);
-        assert_eq!(laws(&crossed).unwrap_err().0, "embedded_count_max");
-        let nothing = arguments(&ROW, &[("main_size_mean", "\"0 B\"")]);
-        assert_eq!(laws(&nothing).unwrap_err().0, "main_size_max");
+        for (option, value, at_fault) in [
+            ("main_size_min", "3 MB", "main_size_max"),
+            ("embedded_count_max", "1", "embedded_count_max"),
+            ("main_size_mean", "0 B", "main_size_max"),
+        ] {
+            let options = ThreeGppOptions::written(&[(option, value)]).unwrap();
+            assert_eq!(laws(&options).unwrap_err().0, at_fault);
+        }
     }
 }

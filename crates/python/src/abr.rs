@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
 use std::sync::Arc;
-use units::parameter::Arguments;
+use units::parameter::{Arguments, Choice as _};
 use units::{Duration, Rate, Time};
 use video::abr::{Abr, Choice, Line, View};
 use video::quality::{Behind, Playback, Played, Scale, Stall};

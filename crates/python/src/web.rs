@@ -120,7 +120,7 @@ fn at_the_door(limits: &Limits) -> Vec<String> {
 /// The settings, with no other cipher suite than the one that they name, if that is wanted.
 fn with_only_cipher(settings: Result<Settings, LiveError>, only_cipher: bool) -> PyResult<Settings> {
     let mut settings = settings.map_err(failed)?;
-    settings.tls.only_cipher = only_cipher;
+    settings.tls.real.only_cipher = only_cipher;
     Ok(settings)
 }
 

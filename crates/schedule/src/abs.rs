@@ -2,13 +2,13 @@
 //! connectivity scenarios", 2024.
 
 use super::heap::rank;
-use super::{Discipline, Priority, RETRANSMISSIONS, Ranked, StreamKey};
-use units::parameter::Row;
+use super::{Discipline, Priority, Ranked, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "abs",
     about: "absolute priority: the most urgent stream as long as it has data, then the next",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(Ranked::<Absolute>::default()),
 };
 

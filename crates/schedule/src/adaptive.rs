@@ -1,23 +1,26 @@
 //! Absolute priority while the path is slow, round robin while it is fast: Algorithm 4 of Fernández et al., "Exploiting
 //! stream scheduling in QUIC: Performance assessment over wireless connectivity scenarios", 2024.
 
-use super::{Absolute, PathView, Priority, RETRANSMISSIONS, Ranked, RoundRobin, Scheduler, StreamKey};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use super::{Absolute, PathView, Priority, Ranked, RoundRobin, Scheduler, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 use units::{Rate, Time};
+
+/// The options of the adaptive scheduler.
+#[derive(Debug, Clone, Options)]
+struct AdaptiveOptions {
+    /// rate up to which the most urgent stream gets everything (the paper tries 10 to 500 Mbit/s)
+    #[option(default = "50 Mbit/s")]
+    target: Rate,
+    #[options]
+    #[expect(dead_code, reason = "`super::build` reads it, for all rows")]
+    common: SchedulerOptions,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "adaptive",
     about: "absolute priority while the estimated rate (5/4 of the window per smoothed RTT) is at or below a target, else round robin",
-    parameters: &[
-        Parameter {
-            name: "target",
-            kind: Kind::Rate,
-            default: Default::Is("\"50 Mbit/s\""),
-            about: "rate up to which the most urgent stream gets everything (the paper tries 10 to 500 Mbit/s)",
-        },
-        RETRANSMISSIONS,
-    ],
-    build: &|arguments| Box::new(Adaptive::new(arguments)),
+    parameters: AdaptiveOptions::PARAMETERS,
+    build: &|arguments| Box::new(Adaptive::new(AdaptiveOptions::of(arguments).target)),
 };
 
 /// [`Absolute`] or [`RoundRobin`], chosen anew for each packet. Both track all ready streams, so each continues
@@ -31,12 +34,8 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    fn new(arguments: &Arguments) -> Adaptive {
-        Adaptive {
-            target: arguments.rate("target"),
-            absolute: Ranked::default(),
-            turns: RoundRobin::default(),
-        }
+    fn new(target: Rate) -> Adaptive {
+        Adaptive { target, absolute: Ranked::default(), turns: RoundRobin::default() }
     }
 
     /// Not (5/4) cwnd 8 / sRTT > target (line 2 of the algorithm: at the target itself it is ABS). Without an RTT the
@@ -76,12 +75,10 @@ mod tests {
     use super::super::testing::{key, urgency};
     use super::*;
     use units::Duration;
-    use units::parameter::Value;
 
     #[test]
     fn the_estimated_rate_decides() {
-        let target = Value::Rate("10 Mbit/s".parse().unwrap());
-        let mut adaptive = Adaptive::new(&Arguments(vec![("target", target)]));
+        let mut adaptive = Adaptive::new("10 Mbit/s".parse().unwrap());
         adaptive.on_priority(key(1), urgency(0));
         for slot in 0..3 {
             adaptive.on_ready(key(slot), Time::ZERO);

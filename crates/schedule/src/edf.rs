@@ -1,14 +1,14 @@
 //! Earliest deadline first.
 
 use super::heap::rank;
-use super::{Discipline, Head, Priority, RETRANSMISSIONS, Ranked, StreamKey};
-use units::parameter::Row;
+use super::{Discipline, Head, Priority, Ranked, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 use units::{Duration, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "edf",
     about: "earliest deadline first, of a stream or of its data by a latency budget; streams without a deadline last",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(Ranked::<Edf>::default()),
 };
 

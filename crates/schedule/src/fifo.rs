@@ -1,12 +1,12 @@
 //! First in, first out: sends the data of all streams in the order of writing.
 
-use super::{Discipline, Head, RETRANSMISSIONS, Ranked, StreamKey};
-use units::parameter::Row;
+use super::{Discipline, Head, Ranked, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fifo",
     about: "first in, first out: data of all streams in the order in which it was written",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(Ranked::<Fifo>::default()),
 };
 

@@ -35,7 +35,7 @@ pub use wfq::FairQueuing;
 pub use wrr::WeightedRoundRobin;
 
 use units::Time;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Choice, Options, Parameter, Room, Row};
 use units::plugged::Plugged;
 use wire::StreamId;
 
@@ -105,13 +105,25 @@ pub trait Scheduler: Send {
 /// The constructor of a scheduler.
 pub type Build = &'static (dyn Fn(&Arguments) -> Box<dyn Scheduler> + Send + Sync);
 
+/// The common options of all schedulers.
+#[derive(Debug, Clone, Copy, Options)]
+pub struct SchedulerOptions {
+    /// lost data is retransmitted when its stream's turn comes (rank), or before all new data (first)
+    #[option(default = "rank")]
+    pub retransmissions: Retransmissions,
+}
+
+/// When lost data is retransmitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+pub enum Retransmissions {
+    /// When its stream's turn comes.
+    Rank,
+    /// Before all new data.
+    First,
+}
+
 /// The common option of all schedulers: when lost data is retransmitted.
-pub const RETRANSMISSIONS: Parameter = Parameter {
-    name: "retransmissions",
-    kind: Kind::Choice(&["rank", "first"]),
-    default: Default::Is("\"rank\""),
-    about: "lost data is retransmitted when its stream's turn comes (rank), or before all new data (first)",
-};
+pub const RETRANSMISSIONS: Parameter = SchedulerOptions::PARAMETERS[0];
 
 /// The schedulers.
 pub static SCHEDULERS: &[Row<Build>] =
@@ -121,7 +133,7 @@ pub static SCHEDULERS: &[Row<Build>] =
 static PLUGGED: Plugged<Build> = Plugged::none();
 
 /// Adds a scheduler from outside of this crate. Scenarios can then use its name like any other. It replaces an earlier
-/// one of the same name. Its row should have [`RETRANSMISSIONS`], which [`build`] implements.
+/// one of the same name. Its row should have the [`SchedulerOptions`], which [`build`] implements.
 ///
 /// # Errors
 /// See [`PlugError`].
@@ -137,8 +149,11 @@ pub fn room() -> Room {
 /// Builds the scheduler with this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Scheduler>> {
     let scheduler = PLUGGED.find(SCHEDULERS, name).map(|row| (row.build)(arguments))?;
-    let first = arguments.has(RETRANSMISSIONS.name) && arguments.text(RETRANSMISSIONS.name) == "first";
-    Some(if first { Box::new(lost_first::LostFirst::new(scheduler)) } else { scheduler })
+    // Rows from outside may lack the option.
+    Some(match arguments.accepted(RETRANSMISSIONS.name) {
+        Some(Retransmissions::First) => Box::new(lost_first::LostFirst::new(scheduler)),
+        Some(Retransmissions::Rank) | None => scheduler,
+    })
 }
 
 /// The value for a slot. Slots are those of open streams, so the list is no longer than the list of streams.

@@ -1,13 +1,13 @@
 //! First in, first out within each urgency: PFIFO as in the ns-3 QUIC module, where the levels are stream ids.
 
 use super::heap::rank;
-use super::{Discipline, Head, Priority, RETRANSMISSIONS, Ranked, StreamKey};
-use units::parameter::Row;
+use super::{Discipline, Head, Priority, Ranked, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "pfifo",
     about: "first in, first out within each urgency, the most urgent first",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(Ranked::<Pfifo>::default()),
 };
 

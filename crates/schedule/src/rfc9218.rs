@@ -1,13 +1,13 @@
 //! The priorities of HTTP: urgency and incremental (RFC 9218 section 10).
 
 use super::heap::rank;
-use super::{Discipline, Priority, RETRANSMISSIONS, Ranked, StreamKey};
-use units::parameter::Row;
+use super::{Discipline, Priority, Ranked, SchedulerOptions, StreamKey};
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "rfc9218",
     about: "by urgency; within one urgency first the streams that are not incremental, by id, then the others in turn",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(Ranked::<Rfc9218>::default()),
 };
 

@@ -1,14 +1,14 @@
 //! Round robin: streams with data take turns of a packet each.
 
 use super::ring::Ring;
-use super::{PathView, RETRANSMISSIONS, Scheduler, StreamKey};
+use super::{PathView, Scheduler, SchedulerOptions, StreamKey};
 use units::Time;
-use units::parameter::Row;
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "rr",
     about: "round robin: streams with data take turns, one packet's worth each",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(RoundRobin::default()),
 };
 

@@ -2,14 +2,14 @@
 //! Algorithm for Integrated Services Packet Switching Networks", 1997).
 
 use super::heap::{Heap, rank};
-use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
+use super::{PathView, Priority, Scheduler, SchedulerOptions, StreamKey, entry};
 use units::Time;
-use units::parameter::Row;
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "wfq",
     about: "weighted fair queuing: bytes in proportion to weights (start-time fair queuing)",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(FairQueuing::default()),
 };
 

@@ -2,14 +2,14 @@
 //! assessment over wireless connectivity scenarios", 2024.
 
 use super::ring::Ring;
-use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
+use super::{PathView, Priority, Scheduler, SchedulerOptions, StreamKey, entry};
 use units::Time;
-use units::parameter::Row;
+use units::parameter::{Options, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "wrr",
     about: "weighted round robin: as many turns in a row as the stream's weight, one packet's worth each",
-    parameters: &[RETRANSMISSIONS],
+    parameters: SchedulerOptions::PARAMETERS,
     build: &|_| Box::new(WeightedRoundRobin::default()),
 };
 

@@ -57,7 +57,7 @@ pub use keys::{
     DirectionalKeys, HeaderKey, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys,
     SAMPLE_LENGTH, Sealer, TAG_LENGTH, TooShort, initial_keys,
 };
-pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
+pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection, RealOptions};
 pub use retry::retry_integrity_tag;
 pub use session::{Level, Session};
 pub use siphash::SipKey;

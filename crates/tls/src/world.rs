@@ -62,7 +62,7 @@ fn provider(options: &Options) -> CryptoProvider {
         }
     }
     provider.cipher_suites = ordered_suites(options.cipher);
-    if options.only_cipher {
+    if options.real.only_cipher {
         provider.cipher_suites.truncate(1);
     }
     if options.key_share == KeyShare::X25519MlKem768 {

@@ -1,13 +1,14 @@
 //! The application `page`: loads web pages over HTTP/1.1, HTTP/2 or HTTP/3.
 
-use crate::objects::{self, CONNECTIONS};
-use crate::versions::{self, Version};
-use crate::{Ends, Profile, http2_options};
+use crate::http2_options::Http2Options;
+use crate::objects::{self, ConnectionsOptions};
+use crate::versions::{self, Version, VersionOptions};
+use crate::{Ends, Profile};
 use http::http1;
 use http::qpack::Field;
 use pages::{Object, Page};
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Component, Options, Row};
 use web::{Discard, Gate, MAX_FILL, Order, Part, Request, WebClient};
 
 /// The server name in requests.
@@ -15,53 +16,59 @@ const AUTHORITY: &str = "server";
 /// The maximum number of concurrent requests over HTTP/2 and HTTP/3.
 const CONCURRENCY: usize = 100;
 
+/// The options of the loading of pages.
+#[derive(Debug, Clone, Options)]
+struct PageOptions {
+    #[options]
+    version: VersionOptions,
+    /// where the pages come from
+    #[option(default = "ns3", room = "pages")]
+    page: Component,
+    /// number of pages, loaded one after another with reading times between them
+    #[option(default = 1, within = 1..=100_000)]
+    pages: usize,
+    #[options]
+    tcp: ConnectionsOptions,
+    #[options]
+    http2: Http2Options,
+}
+
 pub(crate) const ROW: Row<Profile> = Row {
     name: "page",
     about: "web pages, each object requested when its dependencies have arrived",
-    parameters: &[
-        versions::OVER,
-        Parameter {
-            name: "page",
-            kind: Kind::Component("pages"),
-            default: Default::Is("\"ns3\""),
-            about: "where the pages come from",
-        },
-        Parameter {
-            name: "pages",
-            kind: Kind::Integer(1, 100_000),
-            default: Default::Is("1"),
-            about: "number of pages, loaded one after another with reading times between them",
-        },
-        CONNECTIONS,
-        Parameter { default: Default::Absent, ..http2_options::SCHEDULER },
-        Parameter { default: Default::Absent, ..http2_options::STREAM_WINDOW },
-        Parameter { default: Default::Absent, ..http2_options::CONNECTION_WINDOW },
-    ],
+    parameters: PageOptions::PARAMETERS,
     build: Profile {
         alpn: versions::alpn,
         over_quic: Some(versions::goes_over_quic),
-        over_tcp: Some(versions::tcp_connections),
-        check: versions::check,
+        over_tcp: Some(|arguments| {
+            let options = PageOptions::of(arguments);
+            options.version.over.tcp_connections(options.tcp.connections)
+        }),
+        check: |arguments| {
+            let options = PageOptions::of(arguments);
+            options.version.over.check(&options.http2)
+        },
         ..Profile::of(build)
     },
 };
 
 fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
-    let component = arguments.component("page");
+    let options = PageOptions::of(arguments);
+    let component = &options.page;
     // The options of the model were checked when the scenario was read.
     let model = pages::build(component.name, &component.arguments, &mut stream).and_then(Result::ok);
-    let count = arguments.integer("pages") as usize;
-    let pages: Vec<Page> =
-        model.map_or(Vec::new(), |mut model| std::iter::repeat_with(|| model.next()).take(count).collect());
+    let pages: Vec<Page> = model.map_or(Vec::new(), |mut model| {
+        std::iter::repeat_with(|| model.next()).take(options.pages).collect()
+    });
     let total = pages.iter().map(Page::bytes).sum();
-    let concurrency = match Version::of(arguments) {
-        Version::Http1 => arguments.integer("connections") as usize,
+    let concurrency = match options.version.over {
+        Version::Http1 => options.tcp.connections,
         _ => CONCURRENCY,
     };
     let client = WebClient::ordered(AUTHORITY, plan(&pages), concurrency, Box::new(Discard))
-        .with_windows(http2_options::client_windows(arguments))
+        .with_windows(options.http2.client_windows())
         .expecting(total);
-    Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
+    Ends { client: Box::new(client), server: Box::new(objects::server(&options.http2)) }
 }
 
 /// The requests for pages, and the order in which they may be sent.

@@ -3,46 +3,41 @@
 //! For a download, the client sends one line per stream, `GET /<bytes>` or `GET /*` for an endless stream, and the
 //! server responds with virtual bytes. An upload is sent on unidirectional streams without a request.
 
-use crate::changes::CHANGES;
-use crate::priorities::{self, Priorities};
+use crate::priorities::{Priorities, PriorityLists};
 use crate::{Ends, OptionError, Profile};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use transport::{Application, Data, Event, MAX_CONNECTIONS, Progress, Report, StreamError, Tally, Transport};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use units::{Duration, Time};
+use units::parameter::{Arguments, Choice, Options, Row};
+use units::{Duration, Size, Time};
 use wire::{Direction, StreamId};
+
+/// The options of bulk transfers.
+#[derive(Debug, Clone, Options)]
+struct BulkOptions {
+    /// size of the transfer over all streams; without it the transfer lasts as long as the run
+    size: Option<Size>,
+    /// download: from server to client; upload: from client to server
+    #[option(default = "download")]
+    direction: Way,
+    /// streams that share the bytes evenly; over TCP each is a connection
+    #[option(default = 1, within = 1..=100_000)]
+    streams: u64,
+    #[options]
+    priorities: PriorityLists,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Way {
+    Download,
+    Upload,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "bulk",
     about: "a transfer of a given size, or without end, on one or several streams",
-    parameters: &[
-        Parameter {
-            name: "size",
-            kind: Kind::Size,
-            default: Default::Absent,
-            about: "size of the transfer over all streams; without it the transfer lasts as long as the run",
-        },
-        Parameter {
-            name: "direction",
-            kind: Kind::Choice(&["download", "upload"]),
-            default: Default::Is("\"download\""),
-            about: "download: from server to client; upload: from client to server",
-        },
-        Parameter {
-            name: "streams",
-            kind: Kind::Integer(1, 100_000),
-            default: Default::Is("1"),
-            about: "streams that share the bytes evenly; over TCP each is a connection",
-        },
-        priorities::URGENCIES,
-        priorities::INCREMENTALS,
-        priorities::WEIGHTS,
-        priorities::LATENCIES,
-        priorities::DEADLINES,
-        CHANGES,
-    ],
+    parameters: BulkOptions::PARAMETERS,
     build: Profile {
         over_tcp: Some(tcp_connections),
         shares: true,
@@ -60,7 +55,7 @@ const BAD_REQUEST: u64 = 1;
 
 /// Each stream is a connection.
 fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
-    match arguments.integer("streams") as usize {
+    match BulkOptions::of(arguments).streams as usize {
         streams @ ..=MAX_CONNECTIONS => Ok(streams),
         streams => Err((
             "streams",
@@ -73,11 +68,10 @@ fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
 }
 
 fn build(arguments: &Arguments, _: random::Stream) -> Ends {
-    let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
-    let upload = arguments.text("direction") == "upload";
+    let BulkOptions { size, direction, streams, priorities } = BulkOptions::of(arguments);
+    let (size, upload) = (size.map(Size::as_bytes), direction == Way::Upload);
     // The sender sets the priorities of its streams.
-    let priorities = Priorities::of(arguments);
-    let streams = arguments.integer("streams");
+    let priorities = Priorities::of(&priorities);
     let deadlines: Vec<_> = (0..streams).map(|number| priorities.deadline(number)).collect();
     let counted = streams > 1 || deadlines.iter().any(Option::is_some);
     let spans = counted.then(|| StreamSpans::new(deadlines));

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 use transport::Priority;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
+use units::parameter::{Component, Options, Room, Row};
 use units::{Duration, Time};
 
-/// The list of changes.
-pub(crate) const CHANGES: Parameter = Parameter {
-    name: "changes",
-    kind: Kind::List(&Kind::Component(ROOM)),
-    default: Default::Absent,
-    about: "changes to what the sender's scheduler knows of streams, and when",
-};
+/// The option with the list of changes.
+#[derive(Debug, Clone, Default, Options)]
+pub(crate) struct ChangesOptions {
+    /// changes to what the sender's scheduler knows of streams, and when
+    #[option(room = ROOM)]
+    changes: Option<Vec<Component>>,
+}
 
 const ROOM: &str = "changes";
 
@@ -19,50 +19,7 @@ const ROOM: &str = "changes";
 static CHANGE: &[Row<()>] = &[Row {
     name: "priority",
     about: "at a given time the priorities of streams change for the sender's scheduler",
-    parameters: &[
-        Parameter {
-            name: "at",
-            kind: Kind::Duration,
-            default: Default::Required,
-            about: "when, counted from the end of the sender's handshake",
-        },
-        Parameter {
-            name: "stream",
-            kind: Kind::Integer(0, 1 << 60),
-            default: Default::Absent,
-            about: "the stream, numbered from 0 in the order of opening; without it all streams, including those opened later",
-        },
-        Parameter {
-            name: "urgency",
-            kind: Kind::Integer(0, 255),
-            default: Default::Absent,
-            about: "urgency, 0 the most urgent (RFC 9218: 0 to 7)",
-        },
-        Parameter {
-            name: "incremental",
-            kind: Kind::Flag,
-            default: Default::Absent,
-            about: "whether it shares with others of its urgency (RFC 9218 section 4.2)",
-        },
-        Parameter {
-            name: "weight",
-            kind: Kind::Integer(1, 65_535),
-            default: Default::Absent,
-            about: "weight, relative to other streams",
-        },
-        Parameter {
-            name: "deadline",
-            kind: Kind::Duration,
-            default: Default::Absent,
-            about: "deadline for all its data, counted from this change; 0 s: none",
-        },
-        Parameter {
-            name: "latency",
-            kind: Kind::Duration,
-            default: Default::Absent,
-            about: "latency budget: how long after it was written data should be sent; 0 s: none",
-        },
-    ],
+    parameters: Change::PARAMETERS,
     build: (),
 }];
 
@@ -72,32 +29,27 @@ pub fn room() -> Room {
 }
 
 /// A change. Absent values keep their previous value.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Options)]
 struct Change {
+    /// when, counted from the end of the sender's handshake
     at: Duration,
+    /// the stream, numbered from 0 in the order of opening; without it all streams, including those opened later
+    #[option(within = 0..=1 << 60)]
     stream: Option<u64>,
+    /// urgency, 0 the most urgent (RFC 9218: 0 to 7)
     urgency: Option<u8>,
+    /// whether it shares with others of its urgency (RFC 9218 section 4.2)
     incremental: Option<bool>,
+    /// weight, relative to other streams
+    #[option(within = 1..=65_535)]
     weight: Option<u16>,
+    /// deadline for all its data, counted from this change; 0 s: none
     deadline: Option<Duration>,
+    /// latency budget: how long after it was written data should be sent; 0 s: none
     latency: Option<Duration>,
 }
 
 impl Change {
-    fn of(arguments: &Arguments) -> Change {
-        let integer = |name| arguments.has(name).then(|| arguments.integer(name));
-        let duration = |name| arguments.has(name).then(|| arguments.duration(name));
-        Change {
-            at: arguments.duration("at"),
-            stream: integer("stream"),
-            urgency: integer("urgency").map(|urgency| urgency as u8),
-            incremental: arguments.has("incremental").then(|| arguments.flag("incremental")),
-            weight: integer("weight").map(|weight| weight as u16),
-            deadline: duration("deadline"),
-            latency: duration("latency"),
-        }
-    }
-
     fn affects(&self, number: u64) -> bool {
         self.stream.is_none_or(|stream| stream == number)
     }
@@ -118,7 +70,7 @@ impl Change {
 }
 
 /// The list of changes, and how many of them have taken effect.
-#[derive(Debug, Clone, std::default::Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Changes {
     /// Sorted by time; changes at the same time keep their order in the list.
     list: Vec<Change>,
@@ -128,14 +80,13 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// The changes in the option [`CHANGES`].
-    pub(crate) fn of(arguments: &Arguments) -> Changes {
-        let given = if arguments.has(CHANGES.name) { arguments.list(CHANGES.name) } else { Vec::new() };
-        let changes = given.iter().filter_map(|value| match value {
-            Value::Component(component) => Some(Change::of(&component.arguments)),
-            _ => None,
-        });
-        let mut list: Vec<Change> = changes.collect();
+    /// The changes in the option.
+    pub(crate) fn of(options: &ChangesOptions) -> Changes {
+        let given = options.changes.iter().flatten();
+        Changes::new(given.map(|component| Change::of(&component.arguments)).collect())
+    }
+
+    fn new(mut list: Vec<Change>) -> Changes {
         list.sort_by_key(|change| change.at);
         Changes { list, ..Changes::default() }
     }
@@ -185,36 +136,18 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::parameter::Component;
 
-    fn changes(given: &[&[(&'static str, Value)]]) -> Changes {
-        let component = |options: &&[(&'static str, Value)]| {
-            Value::Component(Component {
-                room: ROOM,
-                name: "priority",
-                arguments: Arguments(options.to_vec()),
-            })
-        };
-        let list = Value::List(given.iter().map(component).collect());
-        Changes::of(&Arguments(vec![(CHANGES.name, list)]))
-    }
-
-    fn ms(n: u64) -> Value {
-        Value::Duration(Duration::from_millis(n))
+    fn changes(given: &[&[(&str, &str)]]) -> Changes {
+        Changes::new(given.iter().map(|options| Change::written(options).unwrap()).collect())
     }
 
     #[test]
     fn each_change_takes_effect_at_its_time_and_keeps_other_values() {
         let at = |n| Time::ZERO + Duration::from_millis(n);
         let mut changes = changes(&[
-            &[
-                ("at", ms(20)),
-                ("stream", Value::Integer(1)),
-                ("urgency", Value::Integer(0)),
-                ("latency", ms(0)),
-            ],
-            &[("at", ms(10)), ("weight", Value::Integer(9)), ("deadline", ms(5))],
-            &[("at", ms(20)), ("deadline", ms(0)), ("incremental", Value::Flag(true))],
+            &[("at", "20 ms"), ("stream", "1"), ("urgency", "0"), ("latency", "0 s")],
+            &[("at", "10 ms"), ("weight", "9"), ("deadline", "5 ms")],
+            &[("at", "20 ms"), ("deadline", "0 s"), ("incremental", "true")],
         ]);
         let first = Priority { latency: Some(Duration::from_millis(7)), ..Priority::default() };
         assert_eq!(changes.wake_at(), None, "before the handshake is over");

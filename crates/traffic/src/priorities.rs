@@ -1,69 +1,61 @@
 //! The priorities of an application's streams, as lists in a scenario.
 
-use crate::changes::Changes;
+use crate::changes::{Changes, ChangesOptions};
 use std::collections::BTreeMap;
 use transport::{Priority, Transport};
-use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::parameter::Options;
 use units::{Duration, Time};
 use wire::StreamId;
 
-/// Urgencies, by stream.
-pub(crate) const URGENCIES: Parameter = Parameter {
-    name: "urgencies",
-    kind: Kind::List(&Kind::Integer(0, 255)),
-    default: Default::Absent,
-    about: "urgencies of the streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7, default 3); with more streams the list repeats",
-};
-/// Whether streams are incremental, by stream.
-pub(crate) const INCREMENTALS: Parameter = Parameter {
-    name: "incrementals",
-    kind: Kind::List(&Kind::Flag),
-    default: Default::Absent,
-    about: "whether streams share with others of their urgency (RFC 9218 section 4.2); with more streams the list repeats",
-};
-/// Weights, by stream.
-pub(crate) const WEIGHTS: Parameter = Parameter {
-    name: "weights",
-    kind: Kind::List(&Kind::Integer(1, 65_535)),
-    default: Default::Absent,
-    about: "weights of the streams for the sender's scheduler (default 1); with more streams the list repeats",
-};
-/// Latency budgets, by stream.
-pub(crate) const LATENCIES: Parameter = Parameter {
-    name: "latencies",
-    kind: Kind::List(&Kind::Duration),
-    default: Default::Absent,
-    about: "latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams the list repeats",
-};
-/// Deadlines, by stream.
-pub(crate) const DEADLINES: Parameter = Parameter {
-    name: "deadlines",
-    kind: Kind::List(&Kind::Duration),
-    default: Default::Absent,
-    about: "deadlines of the streams for the sender's scheduler, counted from when each opens, 0 s: none; with more streams the list repeats",
-};
+/// What the sender's scheduler knows of each stream: a list for each quantity.
+#[derive(Debug, Clone, Default, Options)]
+pub(crate) struct PriorityLists {
+    #[options]
+    pub(crate) urgencies: UrgenciesOptions,
+    /// whether streams share with others of their urgency (RFC 9218 section 4.2); with more streams the list repeats
+    pub(crate) incrementals: Option<Vec<bool>>,
+    /// weights of the streams for the sender's scheduler (default 1); with more streams the list repeats
+    #[option(within = 1..=65_535)]
+    pub(crate) weights: Option<Vec<u16>>,
+    #[options]
+    pub(crate) latencies: LatenciesOptions,
+    /// deadlines of the streams for the sender's scheduler, counted from when each opens, 0 s: none; with more streams
+    /// the list repeats
+    pub(crate) deadlines: Option<Vec<Duration>>,
+    #[options]
+    pub(crate) changes: ChangesOptions,
+}
 
-/// The urgency of all streams.
-pub(crate) const URGENCY: Parameter = Parameter {
-    name: "urgency",
-    kind: Kind::Integer(0, 255),
-    default: Default::Is("3"),
-    about: "urgency of its streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7)",
-};
-/// Whether all streams are incremental.
-pub(crate) const INCREMENTAL: Parameter = Parameter {
-    name: "incremental",
-    kind: Kind::Flag,
-    default: Default::Is("false"),
-    about: "whether parts of a stream are useful, so that it can share with others of its urgency (RFC 9218 section 4.2)",
-};
-/// The weight of all streams.
-pub(crate) const WEIGHT: Parameter = Parameter {
-    name: "weight",
-    kind: Kind::Integer(1, 65_535),
-    default: Default::Is("1"),
-    about: "weight of its streams, for schedulers that use weights",
-};
+/// The urgencies of streams.
+#[derive(Debug, Clone, Default, Options)]
+pub(crate) struct UrgenciesOptions {
+    /// urgencies of the streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7, default 3); with more
+    /// streams the list repeats
+    pub(crate) urgencies: Option<Vec<u8>>,
+}
+
+/// The latency budgets of streams.
+#[derive(Debug, Clone, Default, Options)]
+pub(crate) struct LatenciesOptions {
+    /// latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams the list repeats
+    latencies: Option<Vec<Duration>>,
+}
+
+/// What the sender's scheduler knows of all streams of an application.
+#[derive(Debug, Clone, Options)]
+pub(crate) struct PriorityOptions {
+    /// urgency of its streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7)
+    #[option(default = 3)]
+    urgency: u8,
+    /// whether parts of a stream are useful, so that it can share with others of its urgency (RFC 9218 section 4.2)
+    #[option(default = false)]
+    incremental: bool,
+    /// weight of its streams, for schedulers that use weights
+    #[option(default = 1, within = 1..=65_535)]
+    weight: u16,
+    #[options]
+    changes: ChangesOptions,
+}
 
 /// The initial settings of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,7 +66,7 @@ struct Settings {
 }
 
 /// The priorities of streams by their number, with later changes.
-#[derive(Debug, Clone, std::default::Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Priorities {
     initial: Vec<Settings>,
     changes: Changes,
@@ -83,32 +75,30 @@ pub(crate) struct Priorities {
 }
 
 impl Priorities {
-    /// The priorities in the options [`URGENCIES`], [`INCREMENTALS`], [`WEIGHTS`], [`LATENCIES`], [`DEADLINES`] and
-    /// [`crate::changes::CHANGES`].
-    pub(crate) fn of(arguments: &Arguments) -> Priorities {
-        let given = |name| if arguments.has(name) { arguments.list(name) } else { Vec::new() };
-        let lists = [URGENCIES, INCREMENTALS, WEIGHTS, LATENCIES, DEADLINES].map(|row| given(row.name));
+    /// The priorities in these lists.
+    pub(crate) fn of(lists: &PriorityLists) -> Priorities {
+        let lengths = [
+            length(&lists.urgencies.urgencies),
+            length(&lists.incrementals),
+            length(&lists.weights),
+            length(&lists.latencies.latencies),
+            length(&lists.deadlines),
+        ];
         // The lists repeat; the period of the combination is their common multiple.
-        let period = lists.iter().map(Vec::len).filter(|length| *length > 0).fold(0, common_multiple);
+        let period = lengths.into_iter().filter(|length| *length > 0).fold(0, common_multiple);
         Priorities {
-            initial: (0..period.min(MAX_SETTINGS)).map(|index| settings(&lists, index)).collect(),
-            changes: Changes::of(arguments),
+            initial: (0..period.min(MAX_SETTINGS)).map(|index| settings(lists, index)).collect(),
+            changes: Changes::of(&lists.changes),
             open: BTreeMap::new(),
         }
     }
 
-    /// The same priority for all streams, from the options [`URGENCY`], [`INCREMENTAL`], [`WEIGHT`] and
-    /// [`crate::changes::CHANGES`], with this latency budget.
-    pub(crate) fn of_all(arguments: &Arguments, latency: Option<Duration>) -> Priorities {
-        let priority = Priority {
-            urgency: arguments.integer("urgency") as u8,
-            incremental: arguments.flag("incremental"),
-            weight: arguments.integer("weight") as u16,
-            latency,
-            ..Priority::default()
-        };
+    /// The same priority for all streams, with this latency budget.
+    pub(crate) fn of_all(options: &PriorityOptions, latency: Option<Duration>) -> Priorities {
+        let PriorityOptions { urgency, incremental, weight, ref changes } = *options;
+        let priority = Priority { urgency, incremental, weight, latency, ..Priority::default() };
         let initial = vec![Settings { priority, deadline: None }];
-        Priorities { initial, changes: Changes::of(arguments), open: BTreeMap::new() }
+        Priorities { initial, changes: Changes::of(changes), open: BTreeMap::new() }
     }
 
     /// The initial deadline of the stream with this number, relative to its opening.
@@ -188,26 +178,27 @@ fn common_multiple(a: usize, b: usize) -> usize {
     if a == 0 { b } else { (a / x).saturating_mul(b) }
 }
 
-fn settings(
-    [urgencies, incrementals, weights, latencies, deadlines]: &[Vec<Value>; 5],
-    index: usize,
-) -> Settings {
-    let at = |list: &[Value]| list.get(index % list.len().max(1)).cloned();
-    let span = |list: &[Value]| match at(list) {
-        Some(Value::Duration(span)) => (!span.is_zero()).then_some(span),
-        _ => None,
-    };
-    let mut priority = Priority { latency: span(latencies), ..Priority::default() };
-    if let Some(Value::Integer(urgency)) = at(urgencies) {
-        priority.urgency = urgency as u8;
+fn length<T>(list: &Option<Vec<T>>) -> usize {
+    list.as_ref().map_or(0, Vec::len)
+}
+
+fn settings(lists: &PriorityLists, index: usize) -> Settings {
+    fn at<T: Copy>(list: &Option<Vec<T>>, index: usize) -> Option<T> {
+        let list = list.as_ref()?;
+        list.get(index % list.len().max(1)).copied()
     }
-    if let Some(Value::Flag(incremental)) = at(incrementals) {
-        priority.incremental = incremental;
+    let usual = Priority::default();
+    let some = |span: &Duration| !span.is_zero();
+    Settings {
+        priority: Priority {
+            urgency: at(&lists.urgencies.urgencies, index).unwrap_or(usual.urgency),
+            incremental: at(&lists.incrementals, index).unwrap_or(usual.incremental),
+            weight: at(&lists.weights, index).unwrap_or(usual.weight),
+            latency: at(&lists.latencies.latencies, index).filter(some),
+            ..usual
+        },
+        deadline: at(&lists.deadlines, index).filter(some),
     }
-    if let Some(Value::Integer(weight)) = at(weights) {
-        priority.weight = weight as u16;
-    }
-    Settings { priority, deadline: span(deadlines) }
 }
 
 #[cfg(test)]
@@ -216,15 +207,14 @@ mod tests {
 
     #[test]
     fn lists_repeat_independently() {
-        let integers = |list: &[u64]| Value::List(list.iter().copied().map(Value::Integer).collect());
-        let arguments = Arguments(vec![
-            ("urgencies", integers(&[1, 2])),
-            ("weights", integers(&[5, 6, 7])),
-            ("latencies", Value::List([0, 9].map(|ms| Value::Duration(Duration::from_millis(ms))).to_vec())),
-            ("incrementals", Value::List(vec![Value::Flag(true)])),
-            ("deadlines", Value::List([8, 0].map(|ms| Value::Duration(Duration::from_millis(ms))).to_vec())),
+        let lists = PriorityLists::written(&[
+            ("urgencies", "[1, 2]"),
+            ("weights", "[5, 6, 7]"),
+            ("latencies", "[\"0 ms\", \"9 ms\"]"),
+            ("incrementals", "[true]"),
+            ("deadlines", "[\"8 ms\", \"0 ms\"]"),
         ]);
-        let priorities = Priorities::of(&arguments);
+        let priorities = Priorities::of(&lists.unwrap());
         let initial: Vec<Priority> = priorities.initial.iter().map(|initial| initial.priority).collect();
         let numbers: Vec<_> = initial.iter().map(|initial| (initial.urgency, initial.weight)).collect();
         assert_eq!(numbers, [(1, 5), (2, 6), (1, 7), (2, 5), (1, 6), (2, 7)]);
@@ -232,6 +222,6 @@ mod tests {
         assert!(initial.iter().all(|initial| initial.incremental));
         let deadlines = [0, 1, 7].map(|number| priorities.deadline(number));
         assert_eq!(deadlines, [Some(Duration::from_millis(8)), None, None]);
-        assert!(Priorities::of(&Arguments::default()).initial.is_empty());
+        assert!(Priorities::of(&PriorityLists::default()).initial.is_empty());
     }
 }

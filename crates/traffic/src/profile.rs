@@ -2,8 +2,8 @@
 
 use crate::{APPLICATIONS, Ends};
 use random::Stream;
-use units::parameter::Arguments;
 pub use units::parameter::OptionError;
+use units::parameter::{Arguments, Choice};
 
 /// A function of the options that may reject one of them.
 pub type OptionCheck<T> = fn(&Arguments) -> Result<T, OptionError>;
@@ -124,14 +124,13 @@ pub fn uploads_one_way(name: &str) -> bool {
 
 /// The number of TCP connections of an application with the option `over`: one if everything goes on one stream, which
 /// is all that TCP can carry.
-pub(crate) fn one_stream(arguments: &Arguments) -> Result<usize, OptionError> {
-    match arguments.text("over").as_str() {
-        "stream" => Ok(1),
-        over => Err((
-            "over",
-            format!(
-                "found {over:?}, which does not go over TCP; expected \"stream\", or protocol = \"quic\""
-            ),
-        )),
+pub(crate) fn one_stream<T: Choice + PartialEq>(over: &T, one: &T) -> Result<usize, OptionError> {
+    if over == one {
+        return Ok(1);
     }
+    let (found, expected) = (over.word(), one.word());
+    Err((
+        "over",
+        format!("found {found:?}, which does not go over TCP; expected {expected:?}, or protocol = \"quic\""),
+    ))
 }

@@ -4,75 +4,61 @@
 //! A request begins with its length and the length of the requested response, in 32 bits each in network byte order;
 //! these eight bytes count towards its length. The rest is arbitrary.
 
-use crate::changes::CHANGES;
-use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
+use crate::priorities::{Priorities, PriorityOptions};
 use crate::profile::one_stream;
 use crate::{Ends, Profile};
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Application, Data, Event, Progress, Report, StreamError, Tally, Transport};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Choice, Options, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};
+
+/// The options of requests and responses.
+#[derive(Debug, Clone, Options)]
+struct RequestResponseOptions {
+    /// bytes of a request, of which its header takes 8
+    #[option(default = 100, within = HEADER as u64..=1 << 30)]
+    request: u32,
+    /// bytes of a response
+    #[option(default = 10000, within = 1..=1 << 30)]
+    response: u32,
+    /// number of requests; without it as many as the run has time for
+    #[option(within = 1..=1 << 32)]
+    count: Option<u64>,
+    /// maximum number of concurrent requests; 1: each waits for the response to the one before
+    #[option(default = 1, within = 1..=MAX_OUTSTANDING)]
+    pipelining: u64,
+    /// time from a response to the next request
+    #[option(default = "0 s")]
+    think: Duration,
+    /// time that the server takes for each request, from its last byte; it handles any number at once
+    #[option(default = "0 s")]
+    service: Duration,
+    /// streams: each request on its own stream; stream: all on one, answered in order
+    #[option(default = "streams")]
+    over: Over,
+    /// deadline of a response, counted from its request; also the latency budget for the schedulers
+    deadline: Option<Duration>,
+    #[options]
+    priority: PriorityOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Over {
+    Streams,
+    Stream,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "request-response",
     about: "requests, each answered by a response of a given size, one after the other or several at a time",
-    parameters: &[
-        Parameter {
-            name: "request",
-            kind: Kind::Integer(HEADER as u64, 1 << 30),
-            default: Default::Is("100"),
-            about: "bytes of a request, of which its header takes 8",
-        },
-        Parameter {
-            name: "response",
-            kind: Kind::Integer(1, 1 << 30),
-            default: Default::Is("10000"),
-            about: "bytes of a response",
-        },
-        Parameter {
-            name: "count",
-            kind: Kind::Integer(1, 1 << 32),
-            default: Default::Absent,
-            about: "number of requests; without it as many as the run has time for",
-        },
-        Parameter {
-            name: "pipelining",
-            kind: Kind::Integer(1, MAX_OUTSTANDING),
-            default: Default::Is("1"),
-            about: "maximum number of concurrent requests; 1: each waits for the response to the one before",
-        },
-        Parameter {
-            name: "think",
-            kind: Kind::Duration,
-            default: Default::Is("\"0 s\""),
-            about: "time from a response to the next request",
-        },
-        Parameter {
-            name: "service",
-            kind: Kind::Duration,
-            default: Default::Is("\"0 s\""),
-            about: "time that the server takes for each request, from its last byte; it handles any number at once",
-        },
-        Parameter {
-            name: "over",
-            kind: Kind::Choice(&["streams", "stream"]),
-            default: Default::Is("\"streams\""),
-            about: "streams: each request on its own stream; stream: all on one, answered in order",
-        },
-        Parameter {
-            name: "deadline",
-            kind: Kind::Duration,
-            default: Default::Absent,
-            about: "deadline of a response, counted from its request; also the latency budget for the schedulers",
-        },
-        URGENCY,
-        INCREMENTAL,
-        WEIGHT,
-        CHANGES,
-    ],
-    build: Profile { over_tcp: Some(one_stream), shares: true, ..Profile::of(build) },
+    parameters: RequestResponseOptions::PARAMETERS,
+    build: Profile {
+        over_tcp: Some(|arguments| one_stream(&RequestResponseOptions::of(arguments).over, &Over::Stream)),
+        shares: true,
+        ..Profile::of(build)
+    },
 };
 
 /// The size of the request header.
@@ -83,21 +69,21 @@ const MAX_OUTSTANDING: u64 = 1000;
 const MALFORMED: u64 = 1;
 
 fn build(arguments: &Arguments, _: Stream) -> Ends {
-    let deadline = arguments.has("deadline").then(|| arguments.duration("deadline"));
-    let priorities = Priorities::of_all(arguments, deadline);
+    let options = RequestResponseOptions::of(arguments);
+    let priorities = Priorities::of_all(&options.priority, options.deadline);
     let client = Client {
-        sizes: (arguments.integer("request") as u32, arguments.integer("response") as u32),
-        think: arguments.duration("think"),
-        one: arguments.text("over") == "stream",
-        slots: arguments.integer("pipelining"),
-        left: arguments.has("count").then(|| arguments.integer("count")),
-        deadline,
+        sizes: (options.request, options.response),
+        think: options.think,
+        one: options.over == Over::Stream,
+        slots: options.pipelining,
+        left: options.count,
+        deadline: options.deadline,
         priorities: priorities.clone(),
-        tally: Tally::of("requests", deadline.is_some()),
+        tally: Tally::of("requests", options.deadline.is_some()),
         progress: Progress { receives: true, ..Progress::default() },
         ..Client::default()
     };
-    let server = Server { service: arguments.duration("service"), priorities, ..Server::default() };
+    let server = Server { service: options.service, priorities, ..Server::default() };
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 

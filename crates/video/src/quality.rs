@@ -3,6 +3,7 @@
 //! A playback is a plain record, from a player or from elsewhere. [`Playback::experience`] puts it into numbers, among them
 //! the three sums that the literature calls linear QoE: quality less stalls less changes of quality.
 
+use units::parameter::Choice;
 use units::{Duration, Rate, Time};
 
 /// Media that was played from one segment.
@@ -52,15 +53,18 @@ pub struct Playback {
 }
 
 /// How the quality of a bitrate is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
 pub enum Scale {
     /// The bitrate in Mbit/s (Yin et al. 2015, section 3.2; QoE_lin of Pensieve).
+    #[word("lin")]
     Linear,
     /// ln(R / R_min): the natural logarithm of the bitrate in units of the lowest one (QoE_log).
+    #[word("log")]
     Logarithmic,
     /// Points that favour high definition (QoE_hd): 1, 2, 3, 12, 15 and 20 for Pensieve's ladder of 300, 750, 1200, 1850, 2850
     /// and 4300 kbit/s. Other bitrates are on the lines between these points; below the first one on the line to 0, above the
     /// last one at 20. The literature has no rule for them.
+    #[word("hd")]
     HighDefinition,
 }
 
@@ -82,13 +86,6 @@ const POINTS: [(f64, f64); 7] =
 impl Scale {
     /// All scales.
     pub const ALL: [Scale; 3] = [Scale::Linear, Scale::Logarithmic, Scale::HighDefinition];
-    /// Their words, in the same order.
-    pub const WORDS: &'static [&'static str] = &["lin", "log", "hd"];
-
-    /// The scale with this word.
-    pub fn of_word(word: &str) -> Option<Scale> {
-        Self::ALL.into_iter().zip(Self::WORDS).find(|(_, known)| **known == word).map(|(scale, _)| scale)
-    }
 
     /// The weights that belong to it.
     pub fn weights(self) -> Weights {

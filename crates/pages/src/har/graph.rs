@@ -40,7 +40,7 @@ pub(super) fn page(mut entries: Vec<Entry>, options: HarOptions) -> Page {
         });
         seen.add(place, entry);
     }
-    Page { objects, reading: options.reading }
+    Page { objects, reading: options.pages.reading }
 }
 
 /// The URLs seen so far.

@@ -12,7 +12,7 @@ mod sizes;
 mod surrogates;
 mod time;
 
-use super::file::{self, MAX_FILE_BYTES, Replay, TextError};
+use super::file::{self, MAX_FILE_BYTES, ReadingOptions, Replay, TextError};
 use super::{Built, Fault, Laws, MAX_OBJECTS, Model, Page};
 use entry::Entry;
 use json::Node;
@@ -20,7 +20,7 @@ use left_out::{Doubts, LeftOut};
 use paging::Paging;
 use serde_json::Value as Json;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, File, Options, Row};
 use units::table::without_mark;
 
 /// A minimal archive of one page with two objects.
@@ -29,64 +29,49 @@ const SHORTEST: &str = r#"{"log": {"version": "1.2", "entries": [
 {"startedDateTime": "2026-03-01T09:05:00.060Z", "time": 20, "request": {"url": "https://a.example/b"}, "response": {"status": 200, "bodySize": 9000}}
 ]}}"#;
 
+/// The options of archives.
+#[derive(Debug, Clone, Options)]
+struct ArchiveOptions {
+    /// the archive, with sizes, priorities and dependencies
+    #[option(example = SHORTEST)]
+    file: File,
+    #[options]
+    har: HarOptions,
+}
+
+/// How the pages of an archive are loaded.
+#[derive(Debug, Clone, Copy, Options)]
+struct HarOptions {
+    /// whether an object is requested as long after its dependency as when it was recorded
+    #[option(default = true)]
+    gaps: bool,
+    /// time from a complete request at the server to the start of its response; archives do not contain it
+    #[option(default = "0 s")]
+    think: Duration,
+    #[options]
+    pages: ReadingOptions,
+}
+
 pub(super) const ROW: Row<Model> = Row {
     name: "har",
     about: "the pages of an HTTP Archive (HAR 1.2), as browsers' developer tools save it, in turn",
-    parameters: &[
-        Parameter {
-            name: "file",
-            kind: Kind::File(SHORTEST),
-            default: Default::Required,
-            about: "the archive, with sizes, priorities and dependencies",
-        },
-        Parameter {
-            name: "gaps",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "whether an object is requested as long after its dependency as when it was recorded",
-        },
-        Parameter {
-            name: "think",
-            kind: Kind::Duration,
-            default: Default::Is("\"0 s\""),
-            about: "time from a complete request at the server to the start of its response; archives do not contain it",
-        },
-        file::READING,
-    ],
+    parameters: ArchiveOptions::PARAMETERS,
     build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
-/// The options of the row.
-#[derive(Debug, Clone, Copy)]
-struct HarOptions {
-    gaps: bool,
-    think: Duration,
-    reading: Duration,
-}
-
 fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
-    let file = arguments.file("file");
-    let archive = parse(&file.text, HarOptions::of(arguments))
-        .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
+    let ArchiveOptions { file, har } = ArchiveOptions::of(arguments);
+    let archive =
+        parse(&file.text, har).map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
     Ok(Box::new(Replay::new(archive.pages)))
 }
 
 /// What is left out of an archive, and what was settled in one of several ways; nothing if it cannot be read.
 fn notes(arguments: &Arguments) -> Vec<String> {
-    let file = arguments.file("file");
-    let archive = parse(&file.text, HarOptions::of(arguments)).ok();
+    let ArchiveOptions { file, har } = ArchiveOptions::of(arguments);
+    let archive = parse(&file.text, har).ok();
     let notes = archive.map(|archive| archive.notes()).unwrap_or_default();
     notes.into_iter().map(|note| format!("{}: {note}", file.path)).collect()
-}
-
-impl HarOptions {
-    fn of(arguments: &Arguments) -> HarOptions {
-        HarOptions {
-            gaps: arguments.flag("gaps"),
-            think: arguments.duration("think"),
-            reading: arguments.duration("reading"),
-        }
-    }
 }
 
 /// What an archive has.

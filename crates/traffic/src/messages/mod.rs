@@ -9,61 +9,61 @@ mod frame;
 mod reader;
 mod writer;
 
-use crate::changes::CHANGES;
-use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
+use crate::priorities::{Priorities, PriorityOptions};
 use crate::profile::{OptionError, one_stream};
 use crate::{Ends, Profile, sources};
 use frame::HEADER;
 use random::Stream;
 use reader::Reader;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Arguments, Choice, Component, Options, Row};
 use units::{Duration, Time};
 use wire::Side;
 use writer::Writer;
 
+/// The options of messages.
+#[derive(Debug, Clone, Options)]
+struct MessagesOptions {
+    /// when messages are written, and how large they are: at least 16 bytes
+    #[option(room = "sources")]
+    source: Component,
+    /// stream: all on one; streams: each on its own; datagrams: each in a DATAGRAM frame (RFC 9221), or in several if
+    /// it is longer
+    #[option(default = "stream")]
+    over: Over,
+    /// upload: from client to server; download: from server to client
+    #[option(default = "upload")]
+    direction: Way,
+    /// number of messages; without it as many as the source has, or as the run has time for
+    #[option(within = 1..=4_000_000_000)]
+    count: Option<u64>,
+    /// deadline of a message; also the latency budget for the scheduler
+    deadline: Option<Duration>,
+    #[options]
+    priority: PriorityOptions,
+}
+
+/// The carriers of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Over {
+    Stream,
+    Streams,
+    Datagrams,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Way {
+    Upload,
+    Download,
+}
+
 pub(crate) const ROW: Row<Profile> = Row {
     name: "messages",
     about: "messages of a source, each with its delay from being written to being delivered whole",
-    parameters: &[
-        Parameter {
-            name: "source",
-            kind: Kind::Component("sources"),
-            default: Default::Required,
-            about: "when messages are written, and how large they are: at least 16 bytes",
-        },
-        Parameter {
-            name: "over",
-            kind: Kind::Choice(&["stream", "streams", "datagrams"]),
-            default: Default::Is("\"stream\""),
-            about: "stream: all on one; streams: each on its own; datagrams: each in a DATAGRAM frame (RFC 9221), or in several if it is longer",
-        },
-        Parameter {
-            name: "direction",
-            kind: Kind::Choice(&["upload", "download"]),
-            default: Default::Is("\"upload\""),
-            about: "upload: from client to server; download: from server to client",
-        },
-        Parameter {
-            name: "count",
-            kind: Kind::Integer(1, 4_000_000_000),
-            default: Default::Absent,
-            about: "number of messages; without it as many as the source has, or as the run has time for",
-        },
-        Parameter {
-            name: "deadline",
-            kind: Kind::Duration,
-            default: Default::Absent,
-            about: "deadline of a message; also the latency budget for the scheduler",
-        },
-        URGENCY,
-        INCREMENTAL,
-        WEIGHT,
-        CHANGES,
-    ],
+    parameters: MessagesOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(one_stream),
+        over_tcp: Some(|arguments| one_stream(&MessagesOptions::of(arguments).over, &Over::Stream)),
         check,
-        datagrams: |arguments| Over::of(arguments) == Over::Datagrams,
+        datagrams: |arguments| MessagesOptions::of(arguments).over == Over::Datagrams,
         shares: true,
         keeps_time: true,
         uploads_one_way: true,
@@ -76,24 +76,6 @@ pub(crate) const MALFORMED: u64 = 1;
 /// The error code for messages that cannot be sent as datagrams.
 pub(crate) const NO_DATAGRAMS: u64 = 2;
 
-/// The carriers of messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Over {
-    Stream,
-    Streams,
-    Datagrams,
-}
-
-impl Over {
-    fn of(arguments: &Arguments) -> Over {
-        match arguments.text("over").as_str() {
-            "streams" => Over::Streams,
-            "datagrams" => Over::Datagrams,
-            _ => Over::Stream,
-        }
-    }
-}
-
 /// The parameters common to both ends.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
@@ -102,13 +84,12 @@ struct Plan {
 }
 
 fn build(arguments: &Arguments, random: Stream) -> Ends {
-    let source = arguments.component("source");
-    let deadline = arguments.has("deadline").then(|| arguments.duration("deadline"));
-    let plan = Plan { over: Over::of(arguments), deadline };
-    let priorities = Priorities::of_all(arguments, deadline);
+    let MessagesOptions { source, over, direction, count, deadline, priority } =
+        MessagesOptions::of(arguments);
+    let plan = Plan { over, deadline };
+    let priorities = Priorities::of_all(&priority, deadline);
     let generator = sources::build(source.name, &source.arguments, random);
-    let count = arguments.has("count").then(|| arguments.integer("count"));
-    let (upload, ends) = (arguments.text("direction") == "upload", [Side::Client, Side::Server]);
+    let (upload, ends) = (direction == Way::Upload, [Side::Client, Side::Server]);
     let [writing, reading] = if upload { ends } else { [ends[1], ends[0]] };
     let writer = Box::new(Writer::new(plan, priorities, (generator, count), writing));
     let reader = Box::new(Reader::new(plan, reading));
@@ -117,7 +98,7 @@ fn build(arguments: &Arguments, random: Stream) -> Ends {
 
 /// Checks that the options are consistent; the error is the option at fault and a description.
 fn check(arguments: &Arguments) -> Result<(), OptionError> {
-    let source = arguments.component("source");
+    let MessagesOptions { source, .. } = MessagesOptions::of(arguments);
     let (least, _) = sources::sizes(source.name, &source.arguments);
     if least < HEADER as u64 {
         return Err((

@@ -12,18 +12,21 @@ use crate::profile::{OptionError, needs_datagrams, needs_partial_resets};
 use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
 use random::Stream;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Row, Value};
+use units::parameter::{Arguments, Component, Options, Row};
 use wire::Side;
+
+/// The options of a mix.
+#[derive(Debug, Clone, Options)]
+struct MixOptions {
+    /// the applications, numbered from 0; those that can share a connection, such as bulk and messages
+    #[option(room = "applications")]
+    parts: Vec<Component>,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "mix",
     about: "several applications on one connection",
-    parameters: &[Parameter {
-        name: "parts",
-        kind: Kind::List(&Kind::Component("applications")),
-        default: Default::Required,
-        about: "the applications, numbered from 0; those that can share a connection, such as bulk and messages",
-    }],
+    parameters: MixOptions::PARAMETERS,
     build: Profile {
         check,
         datagrams: |arguments| {
@@ -46,11 +49,7 @@ fn shareable() -> Vec<&'static str> {
 
 /// The parts.
 fn parts(arguments: &Arguments) -> Vec<Component> {
-    let components = arguments.list("parts").into_iter().filter_map(|value| match value {
-        Value::Component(component) => Some(component),
-        _ => None,
-    });
-    components.collect()
+    MixOptions::of(arguments).parts
 }
 
 /// Checks that the parts can share a connection; the error is the option at fault and a description.

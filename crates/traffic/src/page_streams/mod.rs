@@ -7,41 +7,38 @@
 
 mod loading;
 
-use crate::priorities::{LATENCIES, Priorities, URGENCIES};
+use crate::priorities::{LatenciesOptions, Priorities, PriorityLists, UrgenciesOptions};
 use crate::{Ends, Profile};
 use loading::{Loading, STREAMS, stream_of};
 use pages::{Page, Pages};
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Application, Data, Event, Progress, Report, StreamError, Transport};
-use units::parameter::{Arguments, Default as Preset, Kind, Parameter, Row};
-use units::{Duration, Time};
+use units::parameter::{Arguments, Component, Options, Row};
+use units::{Duration, Size, Time};
 use wire::{Direction, Side, StreamId};
+
+/// The options of pages on two streams.
+#[derive(Debug, Clone, Options)]
+struct PageStreamsOptions {
+    /// where the pages come from
+    #[option(default = "ns3", room = "pages")]
+    page: Component,
+    /// number of pages, one after the other, with the reading times between them
+    #[option(default = 1, within = 1..=10_000)]
+    pages: u64,
+    /// embedded objects of this size and larger go on the second stream
+    #[option(default = "12 kB")]
+    threshold: Size,
+    #[options(urgencies = [0, 1])]
+    urgencies: UrgenciesOptions,
+    #[options]
+    latencies: LatenciesOptions,
+}
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "page-streams",
     about: "web pages on two streams each: main and small objects on the first, large ones on the second (ns-3's QUIC module)",
-    parameters: &[
-        Parameter {
-            name: "page",
-            kind: Kind::Component("pages"),
-            default: Preset::Is("\"ns3\""),
-            about: "where the pages come from",
-        },
-        Parameter {
-            name: "pages",
-            kind: Kind::Integer(1, 10_000),
-            default: Preset::Is("1"),
-            about: "number of pages, one after the other, with the reading times between them",
-        },
-        Parameter {
-            name: "threshold",
-            kind: Kind::Size,
-            default: Preset::Is("\"12 kB\""),
-            about: "embedded objects of this size and larger go on the second stream",
-        },
-        Parameter { default: Preset::Is("[0, 1]"), ..URGENCIES },
-        LATENCIES,
-    ],
+    parameters: PageStreamsOptions::PARAMETERS,
     build: Profile::of(build),
 };
 
@@ -51,12 +48,13 @@ const MAX_LINE: usize = 16;
 const BAD_REQUEST: u64 = 1;
 
 fn build(arguments: &Arguments, random: random::Stream) -> Ends {
-    let component = arguments.component("page");
+    let PageStreamsOptions { page, pages: count, threshold, urgencies, latencies } =
+        PageStreamsOptions::of(arguments);
     // Both ends use the same random numbers and so draw the same pages.
-    let pages = || pages::of(&component, &mut random.clone());
-    let threshold = arguments.size("threshold").as_bytes();
-    let priorities = Priorities::of(arguments);
-    let client = Client::new(pages(), arguments.integer("pages"), threshold, priorities.clone());
+    let pages = || pages::of(&page, &mut random.clone());
+    let threshold = threshold.as_bytes();
+    let priorities = Priorities::of(&PriorityLists { urgencies, latencies, ..PriorityLists::default() });
+    let client = Client::new(pages(), count, threshold, priorities.clone());
     let server = Server::new(pages(), threshold, priorities);
     Ends { client: Box::new(client), server: Box::new(server) }
 }
@@ -351,7 +349,6 @@ mod tests {
     use pages::{After, Kind as ObjectKind, Object, Replay};
     use std::collections::BTreeMap;
     use transport::{Priority, Read};
-    use units::parameter::Value;
 
     /// A transport with limited room and a limited number of streams, which returns the data provided by the test.
     #[derive(Default)]
@@ -465,8 +462,7 @@ mod tests {
     }
 
     fn server(transport: &mut Fake, request: &[u8]) -> (Server, StreamId) {
-        let urgencies = Value::List(vec![Value::Integer(0), Value::Integer(1)]);
-        let priorities = Priorities::of(&Arguments(vec![("urgencies", urgencies)]));
+        let priorities = Priorities::of(&PriorityLists::written(&[("urgencies", "[0, 1]")]).unwrap());
         let mut server = Server::new(pages(Duration::ZERO), 12_000, priorities);
         let stream = id(0, Direction::Bidirectional, Side::Client);
         transport.incoming.insert(stream, (request.to_vec(), true));

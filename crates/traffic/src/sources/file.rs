@@ -3,22 +3,25 @@
 use super::{Profile, Source};
 use crate::OptionError;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::parameter::{Arguments, File, Options};
 use units::table::{Reader, quoted};
+
+/// The options of sources from a file.
+#[derive(Debug, Clone, Options)]
+struct FileOptions {
+    /// CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing
+    #[option(example = "time_ms,size_bytes\n0,21\n12.5,242\n30,65\n")]
+    file: File,
+}
 
 pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
     name: "file",
     about: "times and sizes from a file",
-    parameters: &[Parameter {
-        name: "file",
-        kind: Kind::File("time_ms,size_bytes\n0,21\n12.5,242\n30,65\n"),
-        default: Default::Required,
-        about: "CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing",
-    }],
+    parameters: FileOptions::PARAMETERS,
     // Invalid files were rejected before.
     build: Profile {
         build: |arguments, _| {
-            let (rows, _) = parse(&arguments.file("file").text).unwrap_or_default();
+            let (rows, _) = parse(&FileOptions::of(arguments).file.text).unwrap_or_default();
             Box::new(Replay { rows: rows.into_iter(), before: Duration::ZERO })
         },
         check,
@@ -43,19 +46,19 @@ const LATEST: Duration = Duration::from_secs(365 * 86_400);
 const MAX_LINES: usize = 10_000_000;
 
 fn check(arguments: &Arguments) -> Result<(), OptionError> {
-    let file = arguments.file("file");
+    let FileOptions { file } = FileOptions::of(arguments);
     parse(&file.text).map(|_| ()).map_err(|problem| ("file", format!("{}:{problem}", file.path)))
 }
 
 /// What was skipped and rounded in a valid file.
 pub(super) fn notes(arguments: &Arguments) -> Vec<String> {
-    let file = arguments.file("file");
+    let FileOptions { file } = FileOptions::of(arguments);
     let (_, notes) = parse(&file.text).unwrap_or_default();
     notes.into_iter().map(|note| format!("{}, {note}", file.path)).collect()
 }
 
 fn sizes(arguments: &Arguments) -> (u64, u64) {
-    let (rows, _) = parse(&arguments.file("file").text).unwrap_or_default();
+    let (rows, _) = parse(&FileOptions::of(arguments).file.text).unwrap_or_default();
     rows.iter().fold((u64::MAX, 0), |(least, most), (_, size)| (least.min(*size), most.max(*size)))
 }
 

@@ -8,7 +8,7 @@ mod on_off;
 use crate::OptionError;
 use random::Stream;
 use units::Duration;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, Options, Room, Row};
 
 /// Generates the times and sizes of datagrams or messages.
 pub trait Source {
@@ -31,96 +31,90 @@ pub struct Profile {
 /// The maximum UDP payload over IPv4: 65535 bytes minus the headers of IP and UDP.
 pub const LARGEST: u64 = 65_507;
 
-const SIZE: Parameter = Parameter {
-    name: "size",
-    kind: Kind::Integer(1, LARGEST),
-    default: Default::Is("1000"),
-    about: "bytes of each UDP payload, of each message",
-};
+/// The option of sources with one size.
+#[derive(Debug, Clone, Copy, Options)]
+struct SizeOptions {
+    /// bytes of each UDP payload, of each message
+    #[option(default = 1000, within = 1..=LARGEST)]
+    size: u64,
+}
+
+/// The options of constant sources.
+#[derive(Debug, Clone, Options)]
+struct ConstantOptions {
+    #[options]
+    each: SizeOptions,
+    /// time between packets or messages
+    gap: Duration,
+}
+
+/// The options of Poisson sources.
+#[derive(Debug, Clone, Options)]
+struct PoissonOptions {
+    #[options]
+    each: SizeOptions,
+    /// mean time between packets or messages
+    gap: Duration,
+}
+
+/// The options of uniform sources.
+#[derive(Debug, Clone, Options)]
+struct UniformOptions {
+    /// bytes of the smallest UDP payload
+    #[option(within = 1..=LARGEST)]
+    smallest: u64,
+    /// bytes of the largest UDP payload; no less than smallest
+    #[option(within = 1..=LARGEST)]
+    largest: u64,
+    /// shortest time between two datagrams
+    shortest: Duration,
+    /// longest time between two datagrams; no less than shortest
+    longest: Duration,
+}
 
 /// The sources.
 pub static SOURCES: &[Row<Profile>] = &[
     Row {
         name: "constant",
         about: "one size at one interval",
-        parameters: &[
-            SIZE,
-            Parameter {
-                name: "gap",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "time between packets or messages",
-            },
-        ],
+        parameters: ConstantOptions::PARAMETERS,
         build: Profile {
             build: |arguments, _| {
-                Box::new(Constant { gap: arguments.duration("gap"), size: arguments.integer("size") })
+                let ConstantOptions { each, gap } = ConstantOptions::of(arguments);
+                Box::new(Constant { gap, size: each.size })
             },
-            check: check_gap,
+            check: |arguments| above_zero("gap", ConstantOptions::of(arguments).gap),
             sizes: one_size,
         },
     },
     Row {
         name: "poisson",
         about: "one size at exponential intervals",
-        parameters: &[
-            SIZE,
-            Parameter {
-                name: "gap",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "mean time between packets or messages",
-            },
-        ],
+        parameters: PoissonOptions::PARAMETERS,
         build: Profile {
             build: |arguments, stream| {
-                Box::new(Poisson {
-                    gap: arguments.duration("gap").as_nanos() as f64,
-                    size: arguments.integer("size"),
-                    stream,
-                })
+                let PoissonOptions { each, gap } = PoissonOptions::of(arguments);
+                Box::new(Poisson { gap: gap.as_nanos() as f64, size: each.size, stream })
             },
-            check: check_gap,
+            check: |arguments| above_zero("gap", PoissonOptions::of(arguments).gap),
             sizes: one_size,
         },
     },
     Row {
         name: "uniform",
         about: "uniform sizes at uniform intervals",
-        parameters: &[
-            Parameter {
-                name: "smallest",
-                kind: Kind::Integer(1, LARGEST),
-                default: Default::Required,
-                about: "bytes of the smallest UDP payload",
-            },
-            Parameter {
-                name: "largest",
-                kind: Kind::Integer(1, LARGEST),
-                default: Default::Required,
-                about: "bytes of the largest UDP payload; no less than smallest",
-            },
-            Parameter {
-                name: "shortest",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "shortest time between two datagrams",
-            },
-            Parameter {
-                name: "longest",
-                kind: Kind::Duration,
-                default: Default::Required,
-                about: "longest time between two datagrams; no less than shortest",
-            },
-        ],
+        parameters: UniformOptions::PARAMETERS,
         build: Profile {
             build: |arguments, stream| {
-                let nanos = |name| arguments.duration(name).as_nanos();
-                let gaps = (nanos("shortest"), nanos("longest"));
-                Box::new(Uniform { sizes: uniform_sizes(arguments), gaps, stream })
+                let options = UniformOptions::of(arguments);
+                let gaps = (options.shortest.as_nanos(), options.longest.as_nanos());
+                Box::new(Uniform { sizes: (options.smallest, options.largest), gaps, stream })
             },
-            check: check_uniform,
-            sizes: uniform_sizes,
+            check: |arguments| check_uniform(&UniformOptions::of(arguments)),
+            sizes: |arguments| {
+                let options = UniformOptions::of(arguments);
+                (options.smallest, options.largest)
+            },
         },
     },
     on_off::ROW,
@@ -166,25 +160,17 @@ fn above_zero(option: &'static str, span: Duration) -> Result<(), OptionError> {
     if span.is_zero() { Err((option, "0 s; expected a time above zero".to_owned())) } else { Ok(()) }
 }
 
-fn check_gap(arguments: &Arguments) -> Result<(), OptionError> {
-    above_zero("gap", arguments.duration("gap"))
-}
-
 /// The sizes of a source with a fixed size.
 fn one_size(arguments: &Arguments) -> (u64, u64) {
-    (arguments.integer("size"), arguments.integer("size"))
+    let SizeOptions { size } = SizeOptions::of(arguments);
+    (size, size)
 }
 
-fn uniform_sizes(arguments: &Arguments) -> (u64, u64) {
-    (arguments.integer("smallest"), arguments.integer("largest"))
-}
-
-fn check_uniform(arguments: &Arguments) -> Result<(), OptionError> {
-    let (smallest, largest) = uniform_sizes(arguments);
+fn check_uniform(options: &UniformOptions) -> Result<(), OptionError> {
+    let UniformOptions { smallest, largest, shortest, longest } = *options;
     if largest < smallest {
         return Err(("largest", format!("{largest} is below smallest; expected {smallest} or more")));
     }
-    let (shortest, longest) = (arguments.duration("shortest"), arguments.duration("longest"));
     if longest < shortest || longest.is_zero() {
         let least =
             if shortest.is_zero() { "a time above zero".to_owned() } else { format!("{shortest} or more") };
@@ -236,15 +222,15 @@ impl Source for Uniform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::parameter::Value;
 
-    fn ms(n: u64) -> Value {
-        Value::Duration(Duration::from_millis(n))
+    fn arguments(name: &str, options: &[(&str, &str)]) -> Arguments {
+        let row = SOURCES.iter().find(|row| row.name == name).unwrap();
+        Arguments::written(row.parameters, options, &[]).unwrap()
     }
 
     /// The mean, minimum and maximum of 100 000 draws: gaps in milliseconds, sizes in bytes.
-    fn drawn(name: &str, options: &[(&'static str, Value)]) -> [[f64; 3]; 2] {
-        let arguments = Arguments(options.to_vec());
+    fn drawn(name: &str, options: &[(&str, &str)]) -> [[f64; 3]; 2] {
+        let arguments = arguments(name, options);
         assert_eq!(check(name, &arguments), Ok(()));
         let mut source = build(name, &arguments, Stream::new(1, "source")).unwrap();
         let draws: Vec<_> = (0..100_000).map(|_| source.next().unwrap()).collect();
@@ -261,18 +247,13 @@ mod tests {
 
     #[test]
     fn draws_follow_the_law() {
-        let bounds = [
-            ("smallest", Value::Integer(100)),
-            ("largest", Value::Integer(1000)),
-            ("shortest", ms(25)),
-            ("longest", ms(100)),
-        ];
+        let bounds = [("smallest", "100"), ("largest", "1000"), ("shortest", "25 ms"), ("longest", "100 ms")];
         let [gaps, sizes] = drawn("uniform", &bounds);
         assert!((gaps[0] - 62.5).abs() < 0.3 && gaps[1] >= 25.0 && gaps[2] <= 100.0, "{gaps:?}");
         assert!(gaps[1] < 25.1 && gaps[2] > 99.9);
         assert!((sizes[0] - 550.0).abs() < 3.0 && (sizes[1], sizes[2]) == (100.0, 1000.0), "{sizes:?}");
 
-        let options = [("size", Value::Integer(7)), ("gap", ms(10))];
+        let options = [("size", "7"), ("gap", "10 ms")];
         assert_eq!(drawn("constant", &options), [[10.0; 3], [7.0; 3]].map(|row| row));
         let [gaps, sizes] = drawn("poisson", &options);
         assert!((gaps[0] - 10.0).abs() < 0.1 && gaps[2] > 80.0, "{gaps:?}");
@@ -282,19 +263,20 @@ mod tests {
     #[test]
     fn inconsistent_options_are_rejected() {
         let uniform = |sizes: (u64, u64), gaps: (u64, u64)| {
-            let arguments = Arguments(vec![
-                ("smallest", Value::Integer(sizes.0)),
-                ("largest", Value::Integer(sizes.1)),
-                ("shortest", ms(gaps.0)),
-                ("longest", ms(gaps.1)),
-            ]);
-            check("uniform", &arguments).map_err(|(option, _)| option)
+            let ms = Duration::from_millis;
+            let options = UniformOptions {
+                smallest: sizes.0,
+                largest: sizes.1,
+                shortest: ms(gaps.0),
+                longest: ms(gaps.1),
+            };
+            check_uniform(&options).map_err(|(option, _)| option)
         };
         assert_eq!(uniform((5, 5), (3, 3)), Ok(()));
         assert_eq!(uniform((5, 4), (3, 3)), Err("largest"));
         assert_eq!(uniform((5, 5), (3, 2)), Err("longest"));
         assert_eq!(uniform((5, 5), (0, 0)), Err("longest"));
-        let constant = Arguments(vec![("size", Value::Integer(1)), ("gap", ms(0))]);
+        let constant = arguments("constant", &[("size", "1"), ("gap", "0 s")]);
         assert_eq!(check("constant", &constant).map_err(|(option, _)| option), Err("gap"));
     }
 }

@@ -1,54 +1,48 @@
 //! On-off traffic: constant intervals while on, nothing while off; both periods are exponential.
 
-use super::{Profile, Source};
+use super::{Profile, SizeOptions, Source};
 use crate::OptionError;
 use random::Stream;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
+
+/// The options of on-off sources.
+#[derive(Debug, Clone, Options)]
+struct OnOffOptions {
+    #[options]
+    each: SizeOptions,
+    /// time between packets while it is on
+    gap: Duration,
+    /// mean duration of an on period
+    #[option(default = "1 s")]
+    on: Duration,
+    /// mean duration of an off period
+    #[option(default = "1 s")]
+    off: Duration,
+}
 
 pub(super) const ROW: Row<Profile> = Row {
     name: "on-off",
     about: "one size at one interval during exponential on periods, between exponential off periods",
-    parameters: &[
-        super::SIZE,
-        Parameter {
-            name: "gap",
-            kind: Kind::Duration,
-            default: Default::Required,
-            about: "time between packets while it is on",
-        },
-        Parameter {
-            name: "on",
-            kind: Kind::Duration,
-            default: Default::Is("\"1 s\""),
-            about: "mean duration of an on period",
-        },
-        Parameter {
-            name: "off",
-            kind: Kind::Duration,
-            default: Default::Is("\"1 s\""),
-            about: "mean duration of an off period",
-        },
-    ],
+    parameters: OnOffOptions::PARAMETERS,
     build: Profile {
         build: |arguments, stream| {
-            let ns = |name| arguments.duration(name).as_nanos() as f64;
-            let (gap, size) = (ns("gap"), arguments.integer("size"));
-            Box::new(OnOff { gap, size, means: (ns("on"), ns("off")), left: 0.0, stream })
+            let OnOffOptions { each, gap, on, off } = OnOffOptions::of(arguments);
+            let [gap, on, off] = [gap, on, off].map(|span| span.as_nanos() as f64);
+            Box::new(OnOff { gap, size: each.size, means: (on, off), left: 0.0, stream })
         },
-        check,
+        check: |arguments| check(&OnOffOptions::of(arguments)),
         sizes: super::one_size,
     },
 };
 
-fn check(arguments: &Arguments) -> Result<(), OptionError> {
-    super::above_zero("gap", arguments.duration("gap"))?;
-    super::above_zero("on", arguments.duration("on"))?;
+fn check(options: &OnOffOptions) -> Result<(), OptionError> {
+    let OnOffOptions { gap, on, .. } = *options;
+    super::above_zero("gap", gap)?;
+    super::above_zero("on", on)?;
     // An interval needs gap / on periods on average.
-    if arguments.duration("gap").as_nanos() > arguments.duration("on").as_nanos().saturating_mul(LONGEST) {
-        let problem =
-            format!("{} is too short; expected at least a thousandth of gap", arguments.duration("on"));
-        return Err(("on", problem));
+    if gap.as_nanos() > on.as_nanos().saturating_mul(LONGEST) {
+        return Err(("on", format!("{on} is too short; expected at least a thousandth of gap")));
     }
     Ok(())
 }
@@ -82,13 +76,13 @@ impl Source for OnOff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::parameter::Value;
+    use units::parameter::Arguments;
 
     #[test]
     fn off_periods_take_their_share_of_time() {
-        let ms = |n| Value::Duration(Duration::from_millis(n));
-        let options = vec![("size", Value::Integer(100)), ("gap", ms(1)), ("on", ms(500)), ("off", ms(1500))];
-        let mut source = (ROW.build.build)(&Arguments(options), Stream::new(1, "on-off"));
+        let given = [("size", "100"), ("gap", "1 ms"), ("on", "500 ms"), ("off", "1500 ms")];
+        let arguments = Arguments::written(ROW.parameters, &given, &[]).unwrap();
+        let mut source = (ROW.build.build)(&arguments, Stream::new(1, "on-off"));
         let gaps: Vec<f64> = (0..1_000_000).map(|_| source.next().unwrap().0.as_secs_f64() * 1e3).collect();
         let (total, pauses) = (gaps.iter().sum::<f64>(), gaps.iter().filter(|gap| **gap > 1.0).count());
         // On for a quarter of the time: 4 ms for each. 2000 pauses, of which the standard deviation is 2.2 %.
@@ -99,9 +93,11 @@ mod tests {
 
     #[test]
     fn an_interval_spans_at_most_a_thousand_on_periods() {
-        let ms = |n| Value::Duration(Duration::from_millis(n));
-        let checked =
-            |gap, on| check(&Arguments(vec![("gap", ms(gap)), ("on", ms(on))])).map_err(|(option, _)| option);
+        let usual = OnOffOptions::written(&[("gap", "1 ms")]).unwrap();
+        let ms = Duration::from_millis;
+        let checked = |gap, on| {
+            check(&OnOffOptions { gap: ms(gap), on: ms(on), ..usual.clone() }).map_err(|(option, _)| option)
+        };
         assert_eq!(
             [checked(1000, 1), checked(1001, 1), checked(5, 0), checked(0, 5)],
             [Ok(()), Err("on"), Err("on"), Err("gap")]

@@ -1,47 +1,39 @@
 //! Giving up a download that takes too long: the rule of dash.js (AbandonRequestsRule), and what follows.
 
 use super::{Choice, Underway, View, estimate, highest_at_most};
-use units::parameter::{Arguments, Kind, Parameter};
+use units::parameter::Options;
 use units::{Duration, Time};
 
-pub(super) const ABANDON: Parameter = Parameter::with_default(
-    "abandon",
-    Kind::Flag,
-    "true",
-    "give up a download that takes too long for a lower representation (dash.js: AbandonRequestsRule)",
-);
-pub(super) const ABANDON_GRACE: Parameter = Parameter::with_default(
-    "abandon_grace",
-    Kind::Duration,
-    "\"500 ms\"",
-    "time after the first byte in which no download is given up (dash.js: minSegmentDownloadTimeThresholdInMs)",
-);
-pub(super) const ABANDON_MULTIPLIER: Parameter = Parameter::with_default(
-    "abandon_multiplier",
-    Kind::Number(0.0, 1e6),
-    "1.8",
-    "a download is given up if its whole time would be this many durations of its segment (dash.js: abandonDurationMultiplier)",
-);
-pub(super) const ABANDON_SAMPLES: Parameter = Parameter::with_default(
-    "abandon_samples",
-    Kind::Integer(1, 1_000_000),
-    "5",
-    "progress reports of a download before it is given up (dash.js 4; minThroughputSamplesThreshold is 6 in 5)",
-);
-pub(super) const STABLE_BUFFER: Parameter = Parameter::with_default(
-    "stable_buffer",
-    Kind::Duration,
-    "\"12 s\"",
-    "buffer with which nothing is given up (dash.js 4: stableBufferTime; 18 s in 5: bufferTimeDefault)",
-);
+/// The options of the rule of dash.js without its buffer.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct AbandonOptions {
+    /// give up a download that takes too long for a lower representation (dash.js: AbandonRequestsRule)
+    #[option(default = true)]
+    pub(super) abandon: bool,
+    /// time after the first byte in which no download is given up (dash.js: minSegmentDownloadTimeThresholdInMs)
+    #[option(default = "500 ms")]
+    abandon_grace: Duration,
+    /// a download is given up if its whole time would be this many durations of its segment (dash.js:
+    /// abandonDurationMultiplier)
+    #[option(default = 1.8, within = 0.0..=1e6)]
+    abandon_multiplier: f64,
+    /// progress reports of a download before it is given up (dash.js 4; minThroughputSamplesThreshold is 6 in 5)
+    #[option(default = 5, within = 1..=1_000_000)]
+    abandon_samples: u64,
+}
+
+/// The option that says when the buffer is stable.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct StableOptions {
+    /// buffer with which nothing is given up (dash.js 4: stableBufferTime; 18 s in 5: bufferTimeDefault)
+    #[option(default = "12 s")]
+    pub(super) stable_buffer: Duration,
+}
 
 /// The rule of dash.js. It takes the mean of the rates that the download had at each report.
 #[derive(Debug, Clone)]
 pub(super) struct Abandonment {
-    is_on: bool,
-    grace: Duration,
-    multiplier: f64,
-    samples: u64,
+    options: AbandonOptions,
     stable_buffer: Duration,
     safety_factor: f64,
     /// The download that is watched: its segment and when it was asked for.
@@ -53,13 +45,10 @@ pub(super) struct Abandonment {
 }
 
 impl Abandonment {
-    pub(super) fn new(arguments: &Arguments, safety_factor: f64) -> Abandonment {
+    pub(super) fn new(options: AbandonOptions, stable: StableOptions, safety_factor: f64) -> Abandonment {
         Abandonment {
-            is_on: arguments.flag(ABANDON.name),
-            grace: arguments.duration(ABANDON_GRACE.name),
-            multiplier: arguments.number(ABANDON_MULTIPLIER.name),
-            samples: arguments.integer(ABANDON_SAMPLES.name),
-            stable_buffer: arguments.duration(STABLE_BUFFER.name),
+            options,
+            stable_buffer: stable.stable_buffer,
             safety_factor,
             watched: None,
             rates: (0.0, 0),
@@ -69,7 +58,8 @@ impl Abandonment {
 
     /// More of a download came: the representation for which to give it up.
     pub(super) fn check(&mut self, view: &View<'_>, underway: &Underway) -> Option<usize> {
-        if !self.is_on || self.given_up == Some(underway.segment) || view.buffer > self.stable_buffer {
+        let is_on = self.options.abandon;
+        if !is_on || self.given_up == Some(underway.segment) || view.buffer > self.stable_buffer {
             return None;
         }
         let download = (underway.segment, underway.asked_at);
@@ -81,13 +71,13 @@ impl Abandonment {
             self.rates.0 += estimate::progress(underway.bytes, elapsed);
             self.rates.1 += 1;
         }
-        let is_soon = self.rates.1 < self.samples || elapsed <= self.grace;
+        let is_soon = self.rates.1 < self.options.abandon_samples || elapsed <= self.options.abandon_grace;
         if is_soon || underway.bytes >= underway.total || underway.representation == 0 {
             return None;
         }
         let rate = self.rates.0 / self.rates.1 as f64;
         let whole = underway.total as f64 * 8.0 / rate;
-        if whole < self.multiplier * view.line.duration(underway.segment).as_secs_f64() {
+        if whole < self.options.abandon_multiplier * view.line.duration(underway.segment).as_secs_f64() {
             return None;
         }
         let bitrates = view.line.bitrates(underway.segment);
@@ -131,7 +121,7 @@ impl Retry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LADDER, Strip, arguments, view};
+    use super::super::testing::{LADDER, Strip, view};
     use super::*;
 
     /// A download of a segment of 3 s at 6 Mbit/s (2.25 MB), of which so much has come at so many ms.
@@ -146,7 +136,8 @@ mod tests {
     }
 
     fn rule(options: &[(&str, &str)]) -> Abandonment {
-        Abandonment::new(&arguments(&super::super::throughput::ROW, options), 0.9)
+        let (options, stable) = (AbandonOptions::written(options), StableOptions::written(&[]));
+        Abandonment::new(options.unwrap(), stable.unwrap(), 0.9)
     }
 
     /// 3 Mbit/s: the whole download would take 6 s, more than 1.8 x 3 s. 2.7 Mbit/s are left with the safety factor.

@@ -3,71 +3,53 @@
 
 use super::{Abr, Choice, View, bits};
 use units::Duration;
-use units::parameter::{Arguments, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 
-const VARIANT: &str = "variant";
-const RESERVOIR: &str = "reservoir";
-const CUSHION: &str = "cushion";
-const MIN_RESERVOIR: &str = "min_reservoir";
-const MAX_RESERVOIR: &str = "max_reservoir";
-const UPPER: &str = "upper";
-const VARIANTS: &[&str] = &["bba-0", "bba-1", "bba-2"];
+/// The options of BBA.
+#[derive(Debug, Clone, Copy, Options)]
+struct BbaOptions {
+    /// a map to bitrates (section 4), a map to sizes of segments (section 5), or that with a start-up by throughput
+    /// (section 6)
+    #[option(default = "bba-0")]
+    variant: Variant,
+    /// bba-0: buffer up to which the lowest bitrate is chosen (90 s in the paper, with a buffer of 240 s)
+    #[option(default = "5 s")]
+    reservoir: Duration,
+    /// bba-0: buffer above the reservoir over which the bitrate rises to the highest (126 s in the paper)
+    #[option(default = "10 s")]
+    cushion: Duration,
+    /// bba-1, bba-2: minimum reservoir (section 5)
+    #[option(default = "8 s")]
+    min_reservoir: Duration,
+    /// bba-1, bba-2: maximum reservoir (section 5)
+    #[option(default = "140 s")]
+    max_reservoir: Duration,
+    /// bba-1, bba-2: part of the maximum buffer at which the highest bitrate is reached
+    #[option(default = 0.9, within = 0.0..=1.0)]
+    upper: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, units::parameter::Choice)]
+enum Variant {
+    #[word("bba-0")]
+    Bitrates,
+    #[word("bba-1")]
+    Sizes,
+    #[word("bba-2")]
+    SizesWithStartUp,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "bba",
     about: "BBA: by the buffer alone, with a linear map from buffer to bitrate (Huang et al. 2014)",
-    parameters: &[
-        Parameter::with_default(
-            VARIANT,
-            Kind::Choice(VARIANTS),
-            "\"bba-0\"",
-            "a map to bitrates (section 4), a map to sizes of segments (section 5), or that with a start-up by throughput (section 6)",
-        ),
-        Parameter::with_default(
-            RESERVOIR,
-            Kind::Duration,
-            "\"5 s\"",
-            "bba-0: buffer up to which the lowest bitrate is chosen (90 s in the paper, with a buffer of 240 s)",
-        ),
-        Parameter::with_default(
-            CUSHION,
-            Kind::Duration,
-            "\"10 s\"",
-            "bba-0: buffer above the reservoir over which the bitrate rises to the highest (126 s in the paper)",
-        ),
-        Parameter::with_default(
-            MIN_RESERVOIR,
-            Kind::Duration,
-            "\"8 s\"",
-            "bba-1, bba-2: minimum reservoir (section 5)",
-        ),
-        Parameter::with_default(
-            MAX_RESERVOIR,
-            Kind::Duration,
-            "\"140 s\"",
-            "bba-1, bba-2: maximum reservoir (section 5)",
-        ),
-        Parameter::with_default(
-            UPPER,
-            Kind::Number(0.0, 1.0),
-            "0.9",
-            "bba-1, bba-2: part of the maximum buffer at which the highest bitrate is reached",
-        ),
-    ],
-    build: &|arguments| Box::new(Bba::new(arguments)),
+    parameters: BbaOptions::PARAMETERS,
+    build: &|arguments| Box::new(Bba::new(BbaOptions::of(arguments))),
 };
 
 /// The drop in time per segment that a step up in start-up needs, in segments: with an empty buffer, and with a full cushion.
 const STEP_UP: [f64; 2] = [0.875, 0.5];
 /// The segments whose sizes decide on the reservoir, in maximum buffers.
 const LOOK_AHEAD: u64 = 2;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    Bitrates,
-    Sizes,
-    SizesWithStartUp,
-}
 
 /// The start-up of BBA-2.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,31 +62,13 @@ enum Phase {
 /// The map and the rule that stays at a bitrate until the map passes the next one.
 #[derive(Debug, Clone)]
 pub struct Bba {
-    variant: Variant,
-    reservoir: Duration,
-    cushion: Duration,
-    /// The least and the most reservoir of BBA-1.
-    reservoirs: [Duration; 2],
-    upper: f64,
+    options: BbaOptions,
     phase: Phase,
 }
 
 impl Bba {
-    /// Reads the options of its row.
-    pub fn new(arguments: &Arguments) -> Bba {
-        let variant = match VARIANTS.iter().position(|word| *word == arguments.text(VARIANT)) {
-            Some(1) => Variant::Sizes,
-            Some(2) => Variant::SizesWithStartUp,
-            _ => Variant::Bitrates,
-        };
-        Bba {
-            variant,
-            reservoir: arguments.duration(RESERVOIR),
-            cushion: arguments.duration(CUSHION),
-            reservoirs: [arguments.duration(MIN_RESERVOIR), arguments.duration(MAX_RESERVOIR)],
-            upper: arguments.number(UPPER),
-            phase: Phase::StartUp(None),
-        }
+    fn new(options: BbaOptions) -> Bba {
+        Bba { options, phase: Phase::StartUp(None) }
     }
 
     /// BBA-0 (algorithm 1).
@@ -112,8 +76,8 @@ impl Bba {
         let bitrates = view.line.bitrates(view.segment);
         let levels: Vec<f64> = bitrates.iter().copied().map(bits).collect();
         let last = view.last_bitrate().map_or(levels[0], bits);
-        let map =
-            Map { buffer: view.buffer, reservoir: self.reservoir, upper: self.reservoir + self.cushion };
+        let BbaOptions { reservoir, cushion, .. } = self.options;
+        let map = Map { buffer: view.buffer, reservoir, upper: reservoir + cushion };
         map.choose(&levels, last, view.continued().unwrap_or(0))
     }
 
@@ -131,9 +95,8 @@ impl Bba {
     }
 
     fn map_of_sizes(&self, view: &View<'_>) -> Map {
-        let [least, most] = self.reservoirs;
-        let reservoir = needed(view).min(most).max(least);
-        let upper = Duration::from_secs_f64(view.max_buffer.as_secs_f64() * self.upper);
+        let reservoir = needed(view).min(self.options.max_reservoir).max(self.options.min_reservoir);
+        let upper = Duration::from_secs_f64(view.max_buffer.as_secs_f64() * self.options.upper);
         Map { buffer: view.buffer, reservoir, upper: upper.max(reservoir) }
     }
 
@@ -219,7 +182,7 @@ fn step(levels: &[f64], mapped: f64, last: f64, stay: usize) -> usize {
 
 impl Abr for Bba {
     fn choose(&mut self, view: &View<'_>) -> Choice {
-        let representation = match self.variant {
+        let representation = match self.options.variant {
             Variant::Bitrates => self.by_bitrate(view),
             Variant::Sizes => self.by_size(view),
             Variant::SizesWithStartUp => self.by_size_after_start_up(view),
@@ -233,11 +196,11 @@ impl Abr for Bba {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LADDER, Strip, arguments, download, rates, view};
+    use super::super::testing::{LADDER, Strip, download, rates, view};
     use super::*;
 
     fn bba(options: &[(&str, &str)]) -> Bba {
-        Bba::new(&arguments(&ROW, options))
+        Bba::new(BbaOptions::written(options).unwrap())
     }
 
     fn choice(line: &Strip, segment: usize, last: Option<usize>, buffer: u64) -> usize {

@@ -2,128 +2,102 @@
 //! Transactions on Networking 28(4), 2020; BOLA-E: Spiteri, Sitaraman, Sparacio, "From Theory to Practice: Improving Bitrate
 //! Adaptation in the DASH Reference Player", MMSys 2018.
 
-use super::abandonment::{self, Retry};
+use super::abandonment::Retry;
 use super::estimate::{self, Estimate};
-use super::insufficient_buffer::{self, InsufficientBuffer};
+use super::insufficient_buffer::InsufficientBuffer;
 use super::levels::Levels;
-use super::throughput::SAFETY_FACTOR;
-use super::{Abr, Choice, INITIAL_BITRATE, Underway, View, bits, highest_at_most, initial_bitrate, rate_of};
-use units::parameter::{Arguments, Kind, Parameter, Row};
+use super::throughput::RateOptions;
+use super::{Abr, Choice, Underway, View, bits, highest_at_most, rate_of};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate, Time};
 
-const VARIANTS: &[&str] = &["bola-e", "bola-finite", "bola-basic"];
-const OSCILLATIONS: &[&str] = &["bola-o", "bola-u", "none"];
+/// The options of its variants, which [`super::Dynamic`] shares.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct VariantOptions {
+    /// with a placeholder buffer (2018), for a presentation of finite length, or the algorithm of the proof (2016)
+    #[option(default = "bola-e")]
+    variant: Variant,
+    /// not bola-basic, if the throughput lies between two bitrates: stay at the lower one (bola-o, dash.js), alternate
+    /// (bola-u), or follow the buffer (none)
+    #[option(default = "bola-o")]
+    oscillation: Oscillation,
+    /// bola-basic, bola-finite: weight of playing on (gamma p)
+    #[option(default = 5.0, within = 1e-3..=1e6)]
+    gp: f64,
+    /// bola-basic, bola-finite: maximum buffer (Qmax p), from which V follows; at most that of the player
+    #[option(default = "25 s")]
+    bmax: Duration,
+    /// bola-e: buffer up to which the lowest representation is preferred (dash.js: MINIMUM_BUFFER_S)
+    #[option(default = "10 s")]
+    minimum_buffer: Duration,
+    /// bola-e: the highest representation is preferred from the minimum buffer plus this for each representation
+    /// (dash.js: MINIMUM_BUFFER_PER_BITRATE_LEVEL_S)
+    #[option(default = "2 s")]
+    minimum_buffer_per_level: Duration,
+}
 
-pub(super) const VARIANT: Parameter = Parameter::with_default(
-    "variant",
-    Kind::Choice(VARIANTS),
-    "\"bola-e\"",
-    "with a placeholder buffer (2018), for a presentation of finite length, or the algorithm of the proof (2016)",
-);
-pub(super) const OSCILLATION: Parameter = Parameter::with_default(
-    "oscillation",
-    Kind::Choice(OSCILLATIONS),
-    "\"bola-o\"",
-    "not bola-basic, if the throughput lies between two bitrates: stay at the lower one (bola-o, dash.js), alternate (bola-u), or follow the buffer (none)",
-);
-pub(super) const GP: Parameter = Parameter::with_default(
-    "gp",
-    Kind::Number(1e-3, 1e6),
-    "5.0",
-    "bola-basic, bola-finite: weight of playing on (gamma p)",
-);
-pub(super) const BMAX: Parameter = Parameter::with_default(
-    "bmax",
-    Kind::Duration,
-    "\"25 s\"",
-    "bola-basic, bola-finite: maximum buffer (Qmax p), from which V follows; at most that of the player",
-);
-pub(super) const MINIMUM_BUFFER: Parameter = Parameter::with_default(
-    "minimum_buffer",
-    Kind::Duration,
-    "\"10 s\"",
-    "bola-e: buffer up to which the lowest representation is preferred (dash.js: MINIMUM_BUFFER_S)",
-);
-pub(super) const MINIMUM_BUFFER_PER_LEVEL: Parameter = Parameter::with_default(
-    "minimum_buffer_per_level",
-    Kind::Duration,
-    "\"2 s\"",
-    "bola-e: the highest representation is preferred from the minimum buffer plus this for each \
-     representation (dash.js: MINIMUM_BUFFER_PER_BITRATE_LEVEL_S)",
-);
-pub(super) const PLACEHOLDER_DECAY: Parameter = Parameter::with_default(
-    "placeholder_decay",
-    Kind::Number(0.0, 1.0),
-    "0.99",
-    "bola-e: what is left of the placeholder buffer after each download (dash.js: PLACEHOLDER_BUFFER_DECAY; 1 in the paper)",
-);
+/// The option of the placeholder buffer, which [`super::Dynamic`] shares.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct PlaceholderOptions {
+    /// bola-e: what is left of the placeholder buffer after each download (dash.js: PLACEHOLDER_BUFFER_DECAY; 1 in the
+    /// paper)
+    #[option(default = 0.99, within = 0.0..=1.0)]
+    placeholder_decay: f64,
+}
+
+/// The options of BOLA.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct BolaOptions {
+    #[options]
+    pub(super) shared: VariantOptions,
+    /// bola-e: buffer from which the highest representation is preferred, if that is more (dash.js 4:
+    /// stableBufferTime; 18 s in 5: bufferTimeDefault)
+    #[option(default = "12 s")]
+    pub(super) stable_buffer: Duration,
+    #[options]
+    pub(super) placeholder: PlaceholderOptions,
+    #[options]
+    pub(super) rate: RateOptions,
+    /// not bola-basic: give up a download if another representation has a better score (2016)
+    #[option(default = true)]
+    pub(super) abandon: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, units::parameter::Choice)]
+enum Variant {
+    #[word("bola-e")]
+    E,
+    #[word("bola-finite")]
+    Finite,
+    #[word("bola-basic")]
+    Basic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, units::parameter::Choice)]
+enum Oscillation {
+    #[word("bola-o")]
+    Avoid,
+    #[word("bola-u")]
+    Alternate,
+    #[word("none")]
+    Follow,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "bola",
     about: "by the buffer, as a Lyapunov optimization (BOLA, Spiteri et al. 2016 and 2018)",
-    parameters: &[
-        VARIANT,
-        OSCILLATION,
-        GP,
-        BMAX,
-        MINIMUM_BUFFER,
-        MINIMUM_BUFFER_PER_LEVEL,
-        Parameter {
-            about: "bola-e: buffer from which the highest representation is preferred, if that is more (dash.js 4: stableBufferTime; 18 s in 5: bufferTimeDefault)",
-            ..abandonment::STABLE_BUFFER
-        },
-        PLACEHOLDER_DECAY,
-        SAFETY_FACTOR,
-        estimate::HALF_LIFE_FAST,
-        estimate::HALF_LIFE_SLOW,
-        estimate::LATENCY_HALF_LIFE_FAST,
-        estimate::LATENCY_HALF_LIFE_SLOW,
-        estimate::DEAD_TIME_LATENCY,
-        INITIAL_BITRATE,
-        insufficient_buffer::INSUFFICIENT_BUFFER,
-        insufficient_buffer::INSUFFICIENT_BUFFER_FACTOR,
-        insufficient_buffer::INSUFFICIENT_BUFFER_IGNORE,
-        Parameter {
-            about: "not bola-basic: give up a download if another representation has a better score (2016)",
-            ..abandonment::ABANDON
-        },
-    ],
-    build: &|arguments| Box::new(Bola::new(arguments)),
+    parameters: BolaOptions::PARAMETERS,
+    build: &|arguments| Box::new(Bola::new(BolaOptions::of(arguments))),
 };
 
 /// The segments with which BOLA-FINITE begins and ends, as a buffer; it counts half of those that were and will be played.
 const FEWEST_SEGMENTS: f64 = 3.0;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    E,
-    Finite,
-    Basic,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Oscillation {
-    /// BOLA-O.
-    Avoid,
-    /// BOLA-U.
-    Alternate,
-    Follow,
-}
-
-/// The options.
-#[derive(Debug, Clone, Copy)]
-struct Settings {
-    variant: Variant,
-    oscillation: Oscillation,
-    gp: f64,
-    max_buffer: f64,
-    minimum: f64,
-    minimum_per_level: f64,
-    stable: f64,
-    decay: f64,
-    safety_factor: f64,
-    initial: Rate,
-    abandons: bool,
+impl BolaOptions {
+    /// The minimum buffer in seconds.
+    fn minimum(&self) -> f64 {
+        self.shared.minimum_buffer.as_secs_f64()
+    }
 }
 
 /// What was so at the last choice, or when a download was given up.
@@ -139,7 +113,7 @@ struct Chosen {
 /// BOLA in its variants.
 #[derive(Debug, Clone)]
 pub struct Bola {
-    settings: Settings,
+    options: BolaOptions,
     levels: Levels,
     estimate: Estimate,
     insufficient: InsufficientBuffer,
@@ -156,31 +130,12 @@ pub struct Bola {
 }
 
 impl Bola {
-    /// Reads the options of its row.
-    pub fn new(arguments: &Arguments) -> Bola {
-        let word = |option: Parameter, words: &[&str]| {
-            words.iter().position(|word| *word == arguments.text(option.name)).unwrap_or(0)
-        };
-        let seconds = |option: Parameter| arguments.duration(option.name).as_secs_f64();
-        let settings = Settings {
-            variant: [Variant::E, Variant::Finite, Variant::Basic][word(VARIANT, VARIANTS)],
-            oscillation: [Oscillation::Avoid, Oscillation::Alternate, Oscillation::Follow]
-                [word(OSCILLATION, OSCILLATIONS)],
-            gp: arguments.number(GP.name),
-            max_buffer: seconds(BMAX),
-            minimum: seconds(MINIMUM_BUFFER),
-            minimum_per_level: seconds(MINIMUM_BUFFER_PER_LEVEL),
-            stable: seconds(abandonment::STABLE_BUFFER),
-            decay: arguments.number(PLACEHOLDER_DECAY.name),
-            safety_factor: arguments.number(SAFETY_FACTOR.name),
-            initial: initial_bitrate(arguments),
-            abandons: arguments.flag(abandonment::ABANDON.name),
-        };
+    pub(super) fn new(options: BolaOptions) -> Bola {
         Bola {
-            settings,
+            options,
             levels: Levels::default(),
-            estimate: Estimate::new(arguments),
-            insufficient: InsufficientBuffer::new(arguments),
+            estimate: Estimate::new(&options.rate.estimate),
+            insufficient: InsufficientBuffer::new(options.rate.insufficient),
             retry: Retry::default(),
             is_starting: true,
             placeholder: 0.0,
@@ -194,11 +149,11 @@ impl Bola {
     /// too large: it is reduced to what the lower representation needs.
     pub(super) fn give_up(&mut self, view: &View<'_>, segment: usize, lower: usize) {
         self.levels.set_ladder(view.line.bitrates(segment));
-        if self.settings.variant == Variant::E {
+        if self.options.shared.variant == Variant::E {
             self.set_by_levels();
         }
         let lower = lower.min(self.levels.len() - 1);
-        let wanted = if lower > 0 { self.levels.min_buffer(lower) } else { self.settings.minimum };
+        let wanted = if lower > 0 { self.levels.min_buffer(lower) } else { self.options.minimum() };
         let buffer = view.buffer.as_secs_f64();
         self.placeholder = self.placeholder.min((wanted - buffer).max(0.0));
         self.chosen =
@@ -222,13 +177,13 @@ impl Bola {
     /// The parameters of BOLA-BASIC and BOLA-FINITE, whose buffer is that of a shorter presentation at its ends.
     fn set_by_gp(&mut self, view: &View<'_>) {
         let segment = view.line.duration(view.segment).as_secs_f64();
-        let mut most = self.settings.max_buffer.min(view.max_buffer.as_secs_f64());
-        if self.settings.variant == Variant::Finite {
+        let mut most = self.options.shared.bmax.as_secs_f64().min(view.max_buffer.as_secs_f64());
+        if self.options.shared.variant == Variant::Finite {
             let since = view.segment.saturating_sub(self.origin.unwrap_or(0));
             let left = view.line.segments().saturating_sub(view.segment);
             most = most.min((since.min(left) as f64 / 2.0).max(FEWEST_SEGMENTS) * segment);
         }
-        self.levels.set_by_gp(self.settings.gp, most, segment);
+        self.levels.set_by_gp(self.options.shared.gp, most, segment);
     }
 
     /// A representation above the last one, and the highest that the throughput can keep up with: what to choose instead. The
@@ -237,7 +192,7 @@ impl Bola {
         if best <= last || best <= sustainable {
             return (best, false);
         }
-        match self.settings.oscillation {
+        match self.options.shared.oscillation {
             Oscillation::Follow => (best, false),
             _ if last > sustainable => (last, false),
             Oscillation::Avoid => (sustainable, true),
@@ -260,8 +215,10 @@ impl Bola {
     }
 
     fn set_by_levels(&mut self) {
-        let Settings { minimum, minimum_per_level, stable, .. } = self.settings;
-        let target = stable.max(minimum + minimum_per_level * self.levels.len() as f64);
+        let minimum = self.options.minimum();
+        let per_level = self.options.shared.minimum_buffer_per_level.as_secs_f64();
+        let stable = self.options.stable_buffer.as_secs_f64();
+        let target = stable.max(minimum + per_level * self.levels.len() as f64);
         self.levels.set_by_levels(minimum, target);
     }
 
@@ -269,10 +226,10 @@ impl Bola {
     fn start(&mut self, view: &View<'_>, buffer: f64) -> usize {
         let bitrates = view.line.bitrates(view.segment);
         let Some(throughput) = self.estimate.throughput() else {
-            return highest_at_most(bitrates, bits(self.settings.initial));
+            return highest_at_most(bitrates, bits(self.options.rate.start.bitrate()));
         };
         let duration = view.line.duration(view.segment);
-        let safe = throughput * self.settings.safety_factor;
+        let safe = throughput * self.options.rate.safety_factor;
         let representation = self.estimate.sustainable(bitrates, duration, safe);
         self.placeholder = (self.levels.min_buffer(representation) - buffer).max(0.0);
         if buffer >= duration.as_secs_f64() {
@@ -294,7 +251,7 @@ impl Bola {
         let mut chosen = self.levels.best(buffer + self.placeholder);
         if let (Some(last), Some(throughput)) = (view.continued(), self.estimate.throughput()) {
             let duration = view.line.duration(view.segment);
-            let safe = throughput * self.settings.safety_factor;
+            let safe = throughput * self.options.rate.safety_factor;
             let sustainable = self.estimate.sustainable(bitrates, duration, safe);
             chosen = self.steady(chosen, last, sustainable).0;
         }
@@ -329,7 +286,7 @@ impl Bola {
         self.set_by_levels();
         let representation = download.representation.min(self.levels.len() - 1);
         let most = self.levels.max_buffer(representation) - chosen.buffer;
-        self.placeholder = (self.placeholder * self.settings.decay).min(most.max(0.0));
+        self.placeholder = (self.placeholder * self.options.placeholder.placeholder_decay).min(most.max(0.0));
         let took = download.last_at.since(chosen.at).as_secs_f64() - chosen.wait.as_secs_f64();
         if chosen.is_playing && took > chosen.buffer {
             // Playback was interrupted: a placeholder would hide it.
@@ -350,7 +307,7 @@ impl Abr for Bola {
         let choice = match self.retry.take(view) {
             Some(choice) => choice,
             None => {
-                let (representation, wait) = match self.settings.variant {
+                let (representation, wait) = match self.options.shared.variant {
                     Variant::E => {
                         self.set_by_levels();
                         self.enhanced(view, buffer)
@@ -376,14 +333,14 @@ impl Abr for Bola {
         let Some(download) = view.downloads.last() else { return };
         self.estimate.add(download);
         self.last_throughput = estimate::from_request(download).or(self.last_throughput);
-        if self.settings.variant == Variant::E {
+        if self.options.shared.variant == Variant::E {
             self.fit_placeholder(view);
         }
     }
 
     fn abandon(&mut self, view: &View<'_>, underway: &Underway) -> Option<usize> {
         let left = underway.total.saturating_sub(underway.bytes) as f64 * 8.0;
-        let is_possible = self.settings.abandons && self.settings.variant != Variant::Basic;
+        let is_possible = self.options.abandon && self.options.shared.variant != Variant::Basic;
         if !is_possible || underway.bytes == 0 || left <= 0.0 {
             return None;
         }
@@ -391,7 +348,7 @@ impl Abr for Bola {
         self.levels.set_ladder(bitrates);
         let mut buffer = view.buffer.as_secs_f64();
         let mut left_by_then = left;
-        if self.settings.variant == Variant::E {
+        if self.options.shared.variant == Variant::E {
             self.set_by_levels();
             // Another request has its own latency, in which the buffer shrinks and this download would go on.
             let latency = underway.first_at.since(underway.asked_at).as_secs_f64();

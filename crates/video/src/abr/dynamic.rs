@@ -1,65 +1,49 @@
 //! By throughput while the buffer is low, by BOLA while it is high: the default of dash.js (DYNAMIC; Spiteri, Sitaraman,
 //! Sparacio, MMSys 2018).
 
-use super::abandonment;
-use super::bola::{self, Bola};
-use super::estimate;
-use super::insufficient_buffer;
-use super::throughput::{SAFETY_FACTOR, Throughput};
-use super::{Abr, Choice, INITIAL_BITRATE, Underway, View};
-use units::parameter::{Arguments, Kind, Parameter, Row};
+use super::abandonment::{AbandonOptions, StableOptions};
+use super::bola::{Bola, BolaOptions, PlaceholderOptions, VariantOptions};
+use super::throughput::{RateOptions, Throughput, ThroughputOptions};
+use super::{Abr, Choice, Underway, View};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate};
 
-const RULE: &str = "rule";
-const SWITCH_ON: &str = "switch_on";
-const SWITCH_OFF: &str = "switch_off";
-const RULES: &[&str] = &["dash.js", "paper"];
+/// The options of the change between two algorithms, and theirs.
+#[derive(Debug, Clone, Copy, Options)]
+struct DynamicOptions {
+    /// when to change to BOLA and back: by the buffer alone (dash.js), or if the other one would also choose more
+    /// (paper)
+    #[option(default = "dash.js")]
+    rule: Rule,
+    /// buffer above which BOLA chooses; stable_buffer if not set, and 10 s with rule = "paper"
+    switch_on: Option<Duration>,
+    /// buffer below which throughput chooses again; half of switch_on if not set, all of it with rule = "paper"
+    switch_off: Option<Duration>,
+    #[options]
+    stable: StableOptions,
+    #[options]
+    shared: VariantOptions,
+    #[options]
+    placeholder: PlaceholderOptions,
+    #[options]
+    rate: RateOptions,
+    #[options]
+    abandon: AbandonOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, units::parameter::Choice)]
+enum Rule {
+    #[word("dash.js")]
+    ByBuffer,
+    #[word("paper")]
+    ByBoth,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "dynamic",
     about: "as dash.js: by throughput while the buffer is low, by BOLA while it is high",
-    parameters: &[
-        Parameter::with_default(
-            RULE,
-            Kind::Choice(RULES),
-            "\"dash.js\"",
-            "when to change to BOLA and back: by the buffer alone (dash.js), or if the other one would also choose more (paper)",
-        ),
-        Parameter::optional(
-            SWITCH_ON,
-            Kind::Duration,
-            "buffer above which BOLA chooses; stable_buffer if not set, and 10 s with rule = \"paper\"",
-        ),
-        Parameter::optional(
-            SWITCH_OFF,
-            Kind::Duration,
-            "buffer below which throughput chooses again; half of switch_on if not set, all of it with \
-             rule = \"paper\"",
-        ),
-        abandonment::STABLE_BUFFER,
-        bola::VARIANT,
-        bola::OSCILLATION,
-        bola::GP,
-        bola::BMAX,
-        bola::MINIMUM_BUFFER,
-        bola::MINIMUM_BUFFER_PER_LEVEL,
-        bola::PLACEHOLDER_DECAY,
-        SAFETY_FACTOR,
-        estimate::HALF_LIFE_FAST,
-        estimate::HALF_LIFE_SLOW,
-        estimate::LATENCY_HALF_LIFE_FAST,
-        estimate::LATENCY_HALF_LIFE_SLOW,
-        estimate::DEAD_TIME_LATENCY,
-        INITIAL_BITRATE,
-        insufficient_buffer::INSUFFICIENT_BUFFER,
-        insufficient_buffer::INSUFFICIENT_BUFFER_FACTOR,
-        insufficient_buffer::INSUFFICIENT_BUFFER_IGNORE,
-        abandonment::ABANDON,
-        abandonment::ABANDON_GRACE,
-        abandonment::ABANDON_MULTIPLIER,
-        abandonment::ABANDON_SAMPLES,
-    ],
-    build: &|arguments| Box::new(Dynamic::new(arguments)),
+    parameters: DynamicOptions::PARAMETERS,
+    build: &|arguments| Box::new(Dynamic::new(DynamicOptions::of(arguments))),
 };
 
 /// The buffer at which the rule of the paper changes.
@@ -70,24 +54,29 @@ const PAPER: Duration = Duration::from_secs(10);
 pub struct Dynamic {
     throughput: Throughput,
     bola: Bola,
-    compares: bool,
+    rule: Rule,
     switch_on: Duration,
     switch_off: Duration,
     is_bola: bool,
 }
 
 impl Dynamic {
-    /// Reads the options of its row.
-    pub fn new(arguments: &Arguments) -> Dynamic {
-        let compares = RULES.iter().position(|word| *word == arguments.text(RULE)) == Some(1);
-        let given = |option: &str| arguments.has(option).then(|| arguments.duration(option));
-        let usual = if compares { PAPER } else { arguments.duration(abandonment::STABLE_BUFFER.name) };
-        let switch_on = given(SWITCH_ON).unwrap_or(usual);
-        let switch_off = given(SWITCH_OFF).unwrap_or(if compares { switch_on } else { switch_on / 2 });
+    fn new(options: DynamicOptions) -> Dynamic {
+        let DynamicOptions { rule, stable, shared, placeholder, rate, abandon, .. } = options;
+        let usual = match rule {
+            Rule::ByBuffer => stable.stable_buffer,
+            Rule::ByBoth => PAPER,
+        };
+        let switch_on = options.switch_on.unwrap_or(usual);
+        let switch_off = options.switch_off.unwrap_or(match rule {
+            Rule::ByBuffer => switch_on / 2,
+            Rule::ByBoth => switch_on,
+        });
+        let (stable_buffer, abandons) = (stable.stable_buffer, abandon.abandon);
         Dynamic {
-            throughput: Throughput::new(arguments),
-            bola: Bola::new(arguments),
-            compares,
+            throughput: Throughput::new(&ThroughputOptions { rate, abandon, stable }),
+            bola: Bola::new(BolaOptions { shared, stable_buffer, placeholder, rate, abandon: abandons }),
+            rule,
             switch_on,
             switch_off,
             is_bola: false,
@@ -124,7 +113,10 @@ impl Dynamic {
 
 impl Abr for Dynamic {
     fn choose(&mut self, view: &View<'_>) -> Choice {
-        if self.compares { self.choose_by_both(view) } else { self.choose_by_buffer(view) }
+        match self.rule {
+            Rule::ByBuffer => self.choose_by_buffer(view),
+            Rule::ByBoth => self.choose_by_both(view),
+        }
     }
     fn on_download(&mut self, view: &View<'_>) {
         self.throughput.on_download(view);
@@ -147,13 +139,13 @@ impl Abr for Dynamic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LADDER, Strip, arguments, download, view};
+    use super::super::testing::{LADDER, Strip, download, view};
     use super::*;
     use units::Time;
 
     /// After three downloads at 3 Mbit/s.
     fn dynamic(line: &Strip, options: &[(&str, &str)]) -> Dynamic {
-        let mut abr = Dynamic::new(&arguments(&ROW, options));
+        let mut abr = Dynamic::new(DynamicOptions::written(options).unwrap());
         for segment in 0..3 {
             let downloads = [download(segment, 375_000, [0, 0, 1000])];
             abr.on_download(&View {

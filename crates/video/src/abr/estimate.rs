@@ -2,42 +2,32 @@
 
 use super::{Download, highest_at_most};
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Kind, Parameter};
+use units::parameter::Options;
 use units::{Duration, Rate};
 
 /// The shortest time that a download is taken to last, so that rates are finite (dash.js: 1 ms).
 const SHORTEST: Duration = Duration::from_millis(1);
 
-pub(super) const HALF_LIFE_FAST: Parameter = Parameter::with_default(
-    "half_life_fast",
-    Kind::Duration,
-    "\"3 s\"",
-    "half-life of the fast average of throughput, in download time (dash.js: throughputFastHalfLifeSeconds)",
-);
-pub(super) const HALF_LIFE_SLOW: Parameter = Parameter::with_default(
-    "half_life_slow",
-    Kind::Duration,
-    "\"8 s\"",
-    "half-life of the slow average (dash.js: throughputSlowHalfLifeSeconds)",
-);
-pub(super) const LATENCY_HALF_LIFE_FAST: Parameter = Parameter::with_default(
-    "latency_half_life_fast",
-    Kind::Number(0.01, 1e6),
-    "1.0",
-    "half-life of the fast average of the time to the first byte, in downloads (dash.js: latencyFastHalfLifeCount)",
-);
-pub(super) const LATENCY_HALF_LIFE_SLOW: Parameter = Parameter::with_default(
-    "latency_half_life_slow",
-    Kind::Number(0.01, 1e6),
-    "2.0",
-    "half-life of the slow average (dash.js: latencySlowHalfLifeCount)",
-);
-pub(super) const DEAD_TIME_LATENCY: Parameter = Parameter::with_default(
-    "dead_time_latency",
-    Kind::Flag,
-    "true",
-    "measure throughput from the first byte, and take the time to it off each segment; else measure it from the request (dash.js: useDeadTimeLatency)",
-);
+/// The options of the estimate of dash.js.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct EstimateOptions {
+    /// half-life of the fast average of throughput, in download time (dash.js: throughputFastHalfLifeSeconds)
+    #[option(default = "3 s")]
+    half_life_fast: Duration,
+    /// half-life of the slow average (dash.js: throughputSlowHalfLifeSeconds)
+    #[option(default = "8 s")]
+    half_life_slow: Duration,
+    /// half-life of the fast average of the time to the first byte, in downloads (dash.js: latencyFastHalfLifeCount)
+    #[option(default = 1.0, within = 0.01..=1e6)]
+    latency_half_life_fast: f64,
+    /// half-life of the slow average (dash.js: latencySlowHalfLifeCount)
+    #[option(default = 2.0, within = 0.01..=1e6)]
+    latency_half_life_slow: f64,
+    /// measure throughput from the first byte, and take the time to it off each segment; else measure it from the
+    /// request (dash.js: useDeadTimeLatency)
+    #[option(default = true)]
+    dead_time_latency: bool,
+}
 
 /// The time from one moment to another in seconds, at least [`SHORTEST`].
 fn seconds(span: Duration) -> f64 {
@@ -88,13 +78,12 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    pub(super) fn new(arguments: &Arguments) -> Estimate {
-        let half_life = |option: Parameter| arguments.duration(option.name).as_secs_f64();
-        let downloads = |option: Parameter| arguments.number(option.name);
+    pub(super) fn new(options: &EstimateOptions) -> Estimate {
+        let [fast, slow] = [options.half_life_fast, options.half_life_slow].map(Duration::as_secs_f64);
         Estimate {
-            throughput: Averages::new(half_life(HALF_LIFE_FAST), half_life(HALF_LIFE_SLOW)),
-            latency: Averages::new(downloads(LATENCY_HALF_LIFE_FAST), downloads(LATENCY_HALF_LIFE_SLOW)),
-            has_dead_time: arguments.flag(DEAD_TIME_LATENCY.name),
+            throughput: Averages::new(fast, slow),
+            latency: Averages::new(options.latency_half_life_fast, options.latency_half_life_slow),
+            has_dead_time: options.dead_time_latency,
         }
     }
 
@@ -181,11 +170,11 @@ pub(super) fn progress(bytes: u64, elapsed: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{arguments, download, rates};
+    use super::super::testing::{download, rates};
     use super::*;
 
     fn estimate(options: &[(&str, &str)]) -> Estimate {
-        Estimate::new(&arguments(&super::super::throughput::ROW, options))
+        Estimate::new(&EstimateOptions::written(options).unwrap())
     }
 
     /// 3 s at 1 Mbit/s, then 3 s at 4 Mbit/s. The fast average, whose half-life is 3 s: (0.5 x 0.5 x 1 + 0.5 x 4) / (1 -

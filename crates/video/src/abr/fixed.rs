@@ -1,29 +1,24 @@
 //! Always the same representation: no rate adaptation, for comparison.
 
 use super::{Abr, Choice, View, bits, highest_at_most};
-use units::parameter::{Arguments, Kind, Parameter, Row};
+use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Rate};
 
-/// The option with the number of the representation.
-pub(super) const REPRESENTATION: &str = "representation";
-/// The option with the bitrate.
-pub(super) const BITRATE: &str = "bitrate";
+/// The options of one representation.
+#[derive(Debug, Clone, Options)]
+pub(super) struct FixedOptions {
+    /// the representation, counted from 0 by rising bitrate; the highest if there are fewer; 0 if neither option is
+    /// set
+    #[option(within = 0..=1000)]
+    pub(super) representation: Option<usize>,
+    /// the highest representation of at most this bitrate; the lowest if there is none
+    pub(super) bitrate: Option<Rate>,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fixed",
     about: "no rate adaptation: one representation, by its number or its bitrate",
-    parameters: &[
-        Parameter::optional(
-            REPRESENTATION,
-            Kind::Integer(0, 1000),
-            "the representation, counted from 0 by rising bitrate; the highest if there are fewer; 0 if neither option is set",
-        ),
-        Parameter::optional(
-            BITRATE,
-            Kind::Rate,
-            "the highest representation of at most this bitrate; the lowest if there is none",
-        ),
-    ],
+    parameters: FixedOptions::PARAMETERS,
     build: &|arguments| Box::new(Fixed::new(arguments)),
 };
 
@@ -39,12 +34,10 @@ pub enum Fixed {
 impl Fixed {
     /// Reads the options of its row.
     pub fn new(arguments: &Arguments) -> Fixed {
-        if arguments.has(BITRATE) {
-            Fixed::Bitrate(arguments.rate(BITRATE))
-        } else if arguments.has(REPRESENTATION) {
-            Fixed::Representation(arguments.integer(REPRESENTATION) as usize)
-        } else {
-            Fixed::Representation(0)
+        let FixedOptions { representation, bitrate } = FixedOptions::of(arguments);
+        match bitrate {
+            Some(bitrate) => Fixed::Bitrate(bitrate),
+            None => Fixed::Representation(representation.unwrap_or(0)),
         }
     }
 }

@@ -25,7 +25,7 @@ pub use mpc::Mpc;
 pub use throughput::Throughput;
 pub use units::plugged::PlugError;
 
-use units::parameter::{Arguments, OptionError, Parameter, Room, Row};
+use units::parameter::{Arguments, OptionError, Options, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
 
@@ -59,24 +59,29 @@ pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Abr>> {
 
 /// Refuses two options that say the same thing in different ways. What rows from outside call their options is up to them.
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
-    let is_own = ABRS.iter().any(|row| row.name == name);
-    if is_own && arguments.has(fixed::REPRESENTATION) && arguments.has(fixed::BITRATE) {
+    if name != fixed::ROW.name {
+        return Ok(());
+    }
+    let options = fixed::FixedOptions::of(arguments);
+    if options.representation.is_some() && options.bitrate.is_some() {
         let says = "a representation is given as well; expected only one of the two".to_owned();
-        return Err((fixed::BITRATE, says));
+        return Err(("bitrate", says));
     }
     Ok(())
 }
 
 /// The common option of the algorithms that need a download before they can choose.
-const INITIAL_BITRATE: Parameter = Parameter::optional(
-    "initial_bitrate",
-    units::parameter::Kind::Rate,
-    "while nothing is known of the throughput: the highest representation of at most this bitrate; the lowest if not set (dash.js: 1 Mbit/s)",
-);
+#[derive(Debug, Clone, Copy, Options)]
+struct StartOptions {
+    /// while nothing is known of the throughput: the highest representation of at most this bitrate; the lowest if not
+    /// set (dash.js: 1 Mbit/s)
+    initial_bitrate: Option<Rate>,
+}
 
-/// Its value.
-fn initial_bitrate(arguments: &Arguments) -> Rate {
-    if arguments.has(INITIAL_BITRATE.name) { arguments.rate(INITIAL_BITRATE.name) } else { Rate::ZERO }
+impl StartOptions {
+    fn bitrate(self) -> Rate {
+        self.initial_bitrate.unwrap_or(Rate::ZERO)
+    }
 }
 
 /// The highest representation of at most a rate in bit/s; the lowest if there is none.

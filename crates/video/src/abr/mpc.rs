@@ -3,55 +3,41 @@
 
 use super::estimate::Harmonic;
 use super::search::{Plan, Search, Terms};
-use super::{Abr, Choice, INITIAL_BITRATE, View, bits, highest_at_most, initial_bitrate, rate_of};
+use super::{Abr, Choice, StartOptions, View, bits, highest_at_most, rate_of};
 use crate::quality::{Scale, Weights};
-use units::parameter::{Arguments, Kind, Parameter, Row};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate};
 
-const HORIZON: &str = "horizon";
-const SAMPLES: &str = "samples";
-const ERRORS: &str = "errors";
-const QUALITY: &str = "quality";
-const REBUFFERING: &str = "rebuffering";
-const SWITCHING: &str = "switching";
+/// The options of RobustMPC.
+#[derive(Debug, Clone, Copy, Options)]
+struct MpcOptions {
+    /// segments to look ahead (N)
+    #[option(default = 5, within = 1..=10)]
+    horizon: usize,
+    /// downloads whose harmonic mean throughput is the prediction
+    #[option(default = 5, within = 1..=64)]
+    samples: usize,
+    /// predictions whose worst relative error e divides it, by 1 + e (RobustMPC, section 4.3); 0 is the plain MPC
+    #[option(default = 5, within = 0..=64)]
+    errors: usize,
+    /// quality of a bitrate: in Mbit/s (lin), its logarithm (log), or by the table of Pensieve (hd)
+    #[option(default = "lin")]
+    quality: Scale,
+    /// weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, table 1)
+    #[option(within = 0.0..=1e6)]
+    rebuffering: Option<f64>,
+    /// weight of changes of quality (lambda)
+    #[option(default = 1.0, within = 0.0..=1e6)]
+    switching: f64,
+    #[options]
+    start: StartOptions,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "mpc",
     about: "RobustMPC (Yin et al. 2015): the best quality of experience of the next segments at a cautious throughput",
-    parameters: &[
-        Parameter::with_default(HORIZON, Kind::Integer(1, 10), "5", "segments to look ahead (N)"),
-        Parameter::with_default(
-            SAMPLES,
-            Kind::Integer(1, 64),
-            "5",
-            "downloads whose harmonic mean throughput is the prediction",
-        ),
-        Parameter::with_default(
-            ERRORS,
-            Kind::Integer(0, 64),
-            "5",
-            "predictions whose worst relative error e divides it, by 1 + e (RobustMPC, section 4.3); 0 is the plain MPC",
-        ),
-        Parameter::with_default(
-            QUALITY,
-            Kind::Choice(Scale::WORDS),
-            "\"lin\"",
-            "quality of a bitrate: in Mbit/s (lin), its logarithm (log), or by the table of Pensieve (hd)",
-        ),
-        Parameter::optional(
-            REBUFFERING,
-            Kind::Number(0.0, 1e6),
-            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, table 1)",
-        ),
-        Parameter::with_default(
-            SWITCHING,
-            Kind::Number(0.0, 1e6),
-            "1.0",
-            "weight of changes of quality (lambda)",
-        ),
-        INITIAL_BITRATE,
-    ],
-    build: &|arguments| Box::new(Mpc::new(arguments)),
+    parameters: MpcOptions::PARAMETERS,
+    build: &|arguments| Box::new(Mpc::new(&MpcOptions::of(arguments))),
 };
 
 /// The plan of the next segments with the best quality of experience, of which the first is asked for.
@@ -66,19 +52,15 @@ pub struct Mpc {
 }
 
 impl Mpc {
-    /// Reads the options of its row.
-    pub fn new(arguments: &Arguments) -> Mpc {
-        let scale = Scale::of_word(&arguments.text(QUALITY)).unwrap_or(Scale::Linear);
-        let usual = scale.weights();
-        let rebuffering =
-            if arguments.has(REBUFFERING) { arguments.number(REBUFFERING) } else { usual.rebuffering };
-        let count = |option: &str| arguments.integer(option) as usize;
+    fn new(options: &MpcOptions) -> Mpc {
+        let usual = options.quality.weights();
+        let rebuffering = options.rebuffering.unwrap_or(usual.rebuffering);
         Mpc {
-            horizon: count(HORIZON),
-            scale,
-            weights: Weights { rebuffering, switching: arguments.number(SWITCHING), ..usual },
-            initial: initial_bitrate(arguments),
-            prediction: Harmonic::new(count(SAMPLES), count(ERRORS)),
+            horizon: options.horizon,
+            scale: options.quality,
+            weights: Weights { rebuffering, switching: options.switching, ..usual },
+            initial: options.start.bitrate(),
+            prediction: Harmonic::new(options.samples, options.errors),
             search: Search::default(),
         }
     }
@@ -133,13 +115,14 @@ impl Abr for Mpc {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LADDER, Strip, arguments, download, rates, view};
+    use super::super::testing::{LADDER, Strip, download, rates, view};
     use super::*;
     use proptest::prelude::*;
+    use units::parameter::Choice as _;
 
     /// After a download of 1 s at so many kbit/s.
     fn mpc(options: &[(&str, &str)], line: &Strip, kbit: u64) -> Mpc {
-        let mut abr = Mpc::new(&arguments(&ROW, options));
+        let mut abr = Mpc::new(&MpcOptions::written(options).unwrap());
         let downloads = [download(0, kbit * 125, [0, 0, 1000])];
         abr.on_download(&View { downloads: &downloads, ..view(line, 1, Some(0), 4000, 60_000) });
         abr
@@ -193,7 +176,7 @@ mod tests {
     #[test]
     fn nothing_known_and_one_representation() {
         let line = Strip::new(&LADDER, 9, 3);
-        let fresh = |options| Mpc::new(&arguments(&ROW, options));
+        let fresh = |options| Mpc::new(&MpcOptions::written(options).unwrap());
         assert_eq!(fresh(&[]).choose(&view(&line, 0, None, 0, 60_000)).representation, 0);
         let initial = fresh(&[("initial_bitrate", "1 Mbit/s")]).choose(&view(&line, 0, None, 0, 60_000));
         assert_eq!(initial.representation, 4);

@@ -1,40 +1,42 @@
 //! By throughput, as the ThroughputRule of dash.js: moving averages of past downloads, and a margin.
 
-use super::abandonment::{self, Abandonment, Retry};
-use super::estimate::{self, Estimate};
-use super::insufficient_buffer::{self, InsufficientBuffer};
-use super::{Abr, Choice, INITIAL_BITRATE, Underway, View, bits, highest_at_most, initial_bitrate, rate_of};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use super::abandonment::{AbandonOptions, Abandonment, Retry, StableOptions};
+use super::estimate::{Estimate, EstimateOptions};
+use super::insufficient_buffer::{InsufficientBuffer, InsufficientBufferOptions};
+use super::{Abr, Choice, StartOptions, Underway, View, bits, highest_at_most, rate_of};
+use units::parameter::{Options, Row};
 use units::{Duration, Rate};
 
-pub(super) const SAFETY_FACTOR: Parameter = Parameter::with_default(
-    "safety_factor",
-    Kind::Number(0.0, 10.0),
-    "0.9",
-    "share of the estimated throughput that is used (dash.js: bandwidthSafetyFactor)",
-);
+/// The options of whatever counts on the throughput of past downloads.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct RateOptions {
+    /// share of the estimated throughput that is used (dash.js: bandwidthSafetyFactor)
+    #[option(default = 0.9, within = 0.0..=10.0)]
+    pub(super) safety_factor: f64,
+    #[options]
+    pub(super) estimate: EstimateOptions,
+    #[options]
+    pub(super) start: StartOptions,
+    #[options]
+    pub(super) insufficient: InsufficientBufferOptions,
+}
+
+/// The options of rate adaptation by throughput.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct ThroughputOptions {
+    #[options(insufficient_buffer = false)]
+    pub(super) rate: RateOptions,
+    #[options]
+    pub(super) abandon: AbandonOptions,
+    #[options]
+    pub(super) stable: StableOptions,
+}
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "throughput",
     about: "by throughput as in dash.js: the lower of two moving averages, times a safety factor",
-    parameters: &[
-        SAFETY_FACTOR,
-        estimate::HALF_LIFE_FAST,
-        estimate::HALF_LIFE_SLOW,
-        estimate::LATENCY_HALF_LIFE_FAST,
-        estimate::LATENCY_HALF_LIFE_SLOW,
-        estimate::DEAD_TIME_LATENCY,
-        INITIAL_BITRATE,
-        Parameter { default: Default::Is("false"), ..insufficient_buffer::INSUFFICIENT_BUFFER },
-        insufficient_buffer::INSUFFICIENT_BUFFER_FACTOR,
-        insufficient_buffer::INSUFFICIENT_BUFFER_IGNORE,
-        abandonment::ABANDON,
-        abandonment::ABANDON_GRACE,
-        abandonment::ABANDON_MULTIPLIER,
-        abandonment::ABANDON_SAMPLES,
-        abandonment::STABLE_BUFFER,
-    ],
-    build: &|arguments| Box::new(Throughput::new(arguments)),
+    parameters: ThroughputOptions::PARAMETERS,
+    build: &|arguments| Box::new(Throughput::new(&ThroughputOptions::of(arguments))),
 };
 
 /// The highest representation that a part of the estimated throughput can keep up with.
@@ -49,15 +51,14 @@ pub struct Throughput {
 }
 
 impl Throughput {
-    /// Reads the options of its row.
-    pub fn new(arguments: &Arguments) -> Throughput {
-        let safety_factor = arguments.number(SAFETY_FACTOR.name);
+    pub(super) fn new(options: &ThroughputOptions) -> Throughput {
+        let RateOptions { safety_factor, estimate, start, insufficient } = options.rate;
         Throughput {
             safety_factor,
-            initial: initial_bitrate(arguments),
-            estimate: Estimate::new(arguments),
-            insufficient: InsufficientBuffer::new(arguments),
-            abandonment: Abandonment::new(arguments, safety_factor),
+            initial: start.bitrate(),
+            estimate: Estimate::new(&estimate),
+            insufficient: InsufficientBuffer::new(insufficient),
+            abandonment: Abandonment::new(options.abandon, options.stable, safety_factor),
             retry: Retry::default(),
         }
     }
@@ -101,12 +102,12 @@ impl Abr for Throughput {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LADDER, Strip, arguments, download, rates, view};
+    use super::super::testing::{LADDER, Strip, download, rates, view};
     use super::*;
     use units::Time;
 
     fn throughput(options: &[(&str, &str)]) -> Throughput {
-        Throughput::new(&arguments(&ROW, options))
+        Throughput::new(&ThroughputOptions::written(options).unwrap())
     }
 
     fn choice(abr: &mut Throughput, line: &Strip, segment: usize) -> usize {

@@ -5,92 +5,75 @@ use super::{
     PresentationError, Representation, Source, Track, TrackError, constant_bytes,
 };
 use random::{Law, Stream};
-use units::parameter::{Arguments, Kind as OptionKind, Parameter, Row, Value};
-use units::{Duration, Rate};
+use units::parameter::{Arguments, Options, Row};
+use units::{Duration, Rate, Size};
+
+/// The options of ladders.
+#[derive(Debug, Clone, Options)]
+struct LadderOptions {
+    /// mean bitrates of the video's representations, rising; by default those of Big Buck Bunny in the BOLA paper
+    #[option(default = [
+        "230 kbit/s", "331 kbit/s", "477 kbit/s", "688 kbit/s", "991 kbit/s", "1427 kbit/s", "2056 kbit/s",
+        "2962 kbit/s", "5027 kbit/s", "6000 kbit/s",
+    ])]
+    bitrates: Vec<Rate>,
+    /// duration of a segment of video; the last one of a period may be shorter
+    #[option(default = "3 s")]
+    segment: Duration,
+    /// duration of the presentation
+    #[option(default = "600 s")]
+    duration: Duration,
+    /// periods of equal duration
+    #[option(default = 1, within = 1..=MAX_PERIODS as u64)]
+    periods: u64,
+    /// coefficient of variation of the sizes of video (log-normal, the same factor in all representations); 0 for
+    /// constant sizes
+    #[option(default = 0, within = 0.0..=3.0)]
+    variation: f64,
+    /// height of each representation of video in pixels; the width is 16/9 of it, rounded to an even number
+    #[option(within = 1..=10_000)]
+    heights: Option<Vec<u32>>,
+    /// bitrates of the sound's representations, rising; without it there is no sound
+    audio: Option<Vec<Rate>>,
+    /// duration of a segment of sound; without it that of video
+    audio_segment: Option<Duration>,
+    /// bytes of the initialization segment of each representation; 0 for none
+    #[option(default = "0 B")]
+    initialization: Size,
+}
 
 pub(super) const ROW: Row<Source> = Row {
     name: "ladder",
     about: "a ladder of bitrates with segments of equal duration, of constant or drawn sizes",
-    parameters: &[
-        Parameter::with_default(
-            "bitrates",
-            OptionKind::List(&OptionKind::Rate),
-            "[\"230 kbit/s\", \"331 kbit/s\", \"477 kbit/s\", \"688 kbit/s\", \"991 kbit/s\", \"1427 kbit/s\", \"2056 kbit/s\", \"2962 kbit/s\", \"5027 kbit/s\", \"6000 kbit/s\"]",
-            "mean bitrates of the video's representations, rising; by default those of Big Buck Bunny in the BOLA paper",
-        ),
-        Parameter::with_default(
-            "segment",
-            OptionKind::Duration,
-            "\"3 s\"",
-            "duration of a segment of video; the last one of a period may be shorter",
-        ),
-        Parameter::with_default(
-            "duration",
-            OptionKind::Duration,
-            "\"600 s\"",
-            "duration of the presentation",
-        ),
-        Parameter::with_default(
-            "periods",
-            OptionKind::Integer(1, MAX_PERIODS as u64),
-            "1",
-            "periods of equal duration",
-        ),
-        Parameter::with_default(
-            "variation",
-            OptionKind::Number(0.0, 3.0),
-            "0",
-            "coefficient of variation of the sizes of video (log-normal, the same factor in all representations); 0 for constant sizes",
-        ),
-        Parameter::optional(
-            "heights",
-            OptionKind::List(&OptionKind::Integer(1, 10_000)),
-            "height of each representation of video in pixels; the width is 16/9 of it, rounded to an even number",
-        ),
-        Parameter::optional(
-            "audio",
-            OptionKind::List(&OptionKind::Rate),
-            "bitrates of the sound's representations, rising; without it there is no sound",
-        ),
-        Parameter::optional(
-            "audio_segment",
-            OptionKind::Duration,
-            "duration of a segment of sound; without it that of video",
-        ),
-        Parameter::with_default(
-            "initialization",
-            OptionKind::Size,
-            "\"0 B\"",
-            "bytes of the initialization segment of each representation; 0 for none",
-        ),
-    ],
+    parameters: LadderOptions::PARAMETERS,
     build: Source { build, notes: |_| Vec::new() },
 };
 
 fn build(arguments: &Arguments, stream: &mut Stream) -> Result<Presentation, Fault> {
-    let spans = spans(arguments)?;
+    let options = LadderOptions::of(arguments);
+    let spans = spans(&options)?;
     let video = Ladder {
         kind: Kind::Video,
         option: "bitrates",
-        bitrates: rates(arguments, "bitrates"),
-        segment: arguments.duration("segment"),
-        resolutions: resolutions(arguments)?,
-        initialization: arguments.size("initialization").as_bytes(),
+        resolutions: resolutions(&options)?,
+        bitrates: options.bitrates,
+        segment: options.segment,
+        initialization: options.initialization.as_bytes(),
     };
-    let mut tracks = vec![video.tracks(&spans, "segment", &mut Complexity::of(arguments, stream)?)?];
-    if arguments.has("audio") {
-        let given = arguments.has("audio_segment");
+    let mut complexity = Complexity::of(options.variation, stream)?;
+    let mut tracks = vec![video.tracks(&spans, "segment", &mut complexity)?];
+    if let Some(bitrates) = options.audio {
         let audio = Ladder {
             kind: Kind::Audio,
             option: "audio",
-            bitrates: rates(arguments, "audio"),
-            segment: if given { arguments.duration("audio_segment") } else { video.segment },
+            bitrates,
+            segment: options.audio_segment.unwrap_or(video.segment),
             resolutions: None,
             ..video
         };
-        let option = if given { "audio_segment" } else { "segment" };
+        let option = if options.audio_segment.is_some() { "audio_segment" } else { "segment" };
         tracks.push(audio.tracks(&spans, option, &mut Complexity::Equal)?);
-    } else if arguments.has("audio_segment") {
+    } else if options.audio_segment.is_some() {
         return Err(("audio_segment", "there is no sound without bitrates in \"audio\"".to_owned()));
     }
     let mut of_periods: Vec<Period> = spans.iter().map(|_| Period { tracks: Vec::new() }).collect();
@@ -114,8 +97,8 @@ fn option_of(error: &PresentationError) -> &'static str {
 }
 
 /// The duration of each period.
-fn spans(arguments: &Arguments) -> Result<Vec<Duration>, Fault> {
-    let (whole, periods) = (arguments.duration("duration"), arguments.integer("periods"));
+fn spans(options: &LadderOptions) -> Result<Vec<Duration>, Fault> {
+    let (whole, periods) = (options.duration, options.periods);
     if whole > super::MAX_DURATION {
         return Err(("duration", PresentationError::Duration.to_string()));
     }
@@ -125,26 +108,15 @@ fn spans(arguments: &Arguments) -> Result<Vec<Duration>, Fault> {
     Ok((0..periods).map(|at| whole.scale(at + 1, periods) - whole.scale(at, periods)).collect())
 }
 
-fn rates(arguments: &Arguments, option: &str) -> Vec<Rate> {
-    let rate = |value| if let Value::Rate(rate) = value { rate } else { Rate::ZERO };
-    arguments.list(option).into_iter().map(rate).collect()
-}
-
-fn resolutions(arguments: &Arguments) -> Result<Option<Vec<(u32, u32)>>, Fault> {
-    if !arguments.has("heights") {
-        return Ok(None);
+fn resolutions(options: &LadderOptions) -> Result<Option<Vec<(u32, u32)>>, Fault> {
+    let Some(heights) = &options.heights else { return Ok(None) };
+    let bitrates = options.bitrates.len();
+    if heights.len() != bitrates {
+        return Err(("heights", format!("{} heights for {bitrates} bitrates", heights.len())));
     }
-    let resolution = |value| {
-        let height = if let Value::Integer(height) = value { height as u32 } else { 0 };
-        // The even number next to height * 16 / 9.
-        ((2 * ((height * 8 + 4) / 9)).max(2), height)
-    };
-    let resolutions: Vec<_> = arguments.list("heights").into_iter().map(resolution).collect();
-    let bitrates = arguments.list("bitrates").len();
-    if resolutions.len() != bitrates {
-        return Err(("heights", format!("{} heights for {bitrates} bitrates", resolutions.len())));
-    }
-    Ok(Some(resolutions))
+    // The even number next to height * 16 / 9.
+    let resolution = |height: &u32| ((2 * ((height * 8 + 4) / 9)).max(2), *height);
+    Ok(Some(heights.iter().map(resolution).collect()))
 }
 
 /// The track of a kind in all periods.
@@ -233,8 +205,7 @@ enum Complexity {
 }
 
 impl Complexity {
-    fn of(arguments: &Arguments, stream: &mut Stream) -> Result<Complexity, Fault> {
-        let variation = arguments.number("variation");
+    fn of(variation: f64, stream: &mut Stream) -> Result<Complexity, Fault> {
         if variation == 0.0 {
             return Ok(Complexity::Equal);
         }

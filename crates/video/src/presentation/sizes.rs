@@ -6,36 +6,31 @@ use super::{
     TrackError,
 };
 use random::Stream;
-use units::parameter::{Arguments, Kind as OptionKind, Parameter, Row, Value};
-use units::{Duration, Rate};
+use units::parameter::{Arguments, File, Options, Row};
+use units::{Duration, Rate, Size};
+
+/// The options of files of sizes.
+#[derive(Debug, Clone, Options)]
+struct SizesOptions {
+    /// the sizes: a line with the names of the representations, then a line with the bytes of each segment
+    #[option(example = "low,high\n40000,120000\n50000,150000\n30000,90000\n")]
+    file: File,
+    /// duration of a segment
+    #[option(default = "3 s")]
+    segment: Duration,
+    /// duration of the presentation, if the last segment is shorter than the others
+    duration: Option<Duration>,
+    /// declared bitrate of each column, rising; without it the means of the columns
+    bitrates: Option<Vec<Rate>>,
+    /// bytes of the initialization segment of each representation; 0 for none
+    #[option(default = "0 B")]
+    initialization: Size,
+}
 
 pub(super) const ROW: Row<Source> = Row {
     name: "sizes",
     about: "the sizes of segments in a file (CSV): a line per segment, a column per representation",
-    parameters: &[
-        Parameter::required(
-            "file",
-            OptionKind::File("low,high\n40000,120000\n50000,150000\n30000,90000\n"),
-            "the sizes: a line with the names of the representations, then a line with the bytes of each segment",
-        ),
-        Parameter::with_default("segment", OptionKind::Duration, "\"3 s\"", "duration of a segment"),
-        Parameter::optional(
-            "duration",
-            OptionKind::Duration,
-            "duration of the presentation, if the last segment is shorter than the others",
-        ),
-        Parameter::optional(
-            "bitrates",
-            OptionKind::List(&OptionKind::Rate),
-            "declared bitrate of each column, rising; without it the means of the columns",
-        ),
-        Parameter::with_default(
-            "initialization",
-            OptionKind::Size,
-            "\"0 B\"",
-            "bytes of the initialization segment of each representation; 0 for none",
-        ),
-    ],
+    parameters: SizesOptions::PARAMETERS,
     build: Source { build, notes: |_| Vec::new() },
 };
 
@@ -43,12 +38,13 @@ pub(super) const ROW: Row<Source> = Row {
 const LEAST_RATE: Rate = Rate::from_bits_per_sec(5_000);
 
 fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
-    let file = arguments.file("file");
+    let options = SizesOptions::of(arguments);
+    let file = &options.file;
     let in_file = |problem: String| -> Fault { ("file", format!("{}, {problem}", file.path)) };
-    let representations = arguments.has("bitrates").then(|| arguments.list("bitrates").len());
+    let representations = options.bitrates.as_ref().map(Vec::len);
     let Sized { columns, clocks, stated } =
         sized::parse(&file.text, representations).map_err(|error| in_file(error.to_string()))?;
-    let durations = durations(arguments, columns[0].sizes.len())?;
+    let durations = durations(&options, columns[0].sizes.len())?;
     for clock in &clocks {
         clock.check(&durations).map_err(|error| in_file(error.to_string()))?;
     }
@@ -67,11 +63,11 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
             column.mean(whole)
         )));
     }
-    let bitrates = match declared(arguments, columns.len())? {
-        Some(bitrates) => bitrates,
+    let bitrates = match declared(&options, columns.len())? {
+        Some(bitrates) => bitrates.to_vec(),
         None => columns.iter().map(|column| column.mean(whole)).collect(),
     };
-    let initialization = arguments.size("initialization").as_bytes();
+    let initialization = options.initialization.as_bytes();
     let representation = |(column, bitrate): (Column, Rate)| Representation {
         id: column.name,
         bitrate,
@@ -84,7 +80,7 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
     Presentation::new(vec![Period { tracks: vec![track] }]).map_err(|error| match error {
         PresentationError::Track(_, _, TrackError::Initialization(_)) => ("initialization", error.to_string()),
         PresentationError::Track(_, _, TrackError::Order(_) | TrackError::Bitrate(_))
-            if arguments.has("bitrates") =>
+            if options.bitrates.is_some() =>
         {
             ("bitrates", error.to_string())
         }
@@ -97,8 +93,8 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
 }
 
 /// The duration of each of so many segments.
-fn durations(arguments: &Arguments, segments: usize) -> Result<Vec<Duration>, Fault> {
-    let segment = arguments.duration("segment");
+fn durations(options: &SizesOptions, segments: usize) -> Result<Vec<Duration>, Fault> {
+    let segment = options.segment;
     if segment.is_zero() {
         return Err(("segment", "expected a duration above zero".to_owned()));
     }
@@ -106,8 +102,8 @@ fn durations(arguments: &Arguments, segments: usize) -> Result<Vec<Duration>, Fa
         return Err(("segment", PresentationError::Duration.to_string()));
     }
     let mut durations = vec![segment; segments];
-    if arguments.has("duration") {
-        let (whole, before) = (arguments.duration("duration"), segment * (segments as u64 - 1));
+    if let Some(whole) = options.duration {
+        let before = segment * (segments as u64 - 1);
         if whole <= before || whole > before + segment {
             let problem = format!(
                 "{segments} segments of {segment} last longer than {before}, and at most {}; the duration is {whole}",
@@ -121,12 +117,8 @@ fn durations(arguments: &Arguments, segments: usize) -> Result<Vec<Duration>, Fa
 }
 
 /// The option `bitrates`.
-fn declared(arguments: &Arguments, columns: usize) -> Result<Option<Vec<Rate>>, Fault> {
-    if !arguments.has("bitrates") {
-        return Ok(None);
-    }
-    let rate = |value| if let Value::Rate(rate) = value { rate } else { Rate::ZERO };
-    let bitrates: Vec<Rate> = arguments.list("bitrates").into_iter().map(rate).collect();
+fn declared(options: &SizesOptions, columns: usize) -> Result<Option<&[Rate]>, Fault> {
+    let Some(bitrates) = &options.bitrates else { return Ok(None) };
     if bitrates.len() != columns {
         return Err(("bitrates", format!("{} bitrates for {columns} columns", bitrates.len())));
     }

@@ -11,7 +11,8 @@ use crate::{After, Kind as ObjectKind, Object};
 use http::Priority;
 
 const EXAMPLE: &str = include_str!("../../../../../examples/pages/shop.har");
-const OPTIONS: HarOptions = HarOptions { gaps: true, think: Duration::ZERO, reading: Duration::ZERO };
+const OPTIONS: HarOptions =
+    HarOptions { gaps: true, think: Duration::ZERO, pages: ReadingOptions { reading: Duration::ZERO } };
 
 /// An entry with the required members, and additional members of the request, the response and the entry.
 fn entry(start_ms: u32, took_ms: u32, url: &str, request: &str, response: &str, more: &str) -> String {

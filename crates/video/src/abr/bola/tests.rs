@@ -1,10 +1,11 @@
 //! Choices, pauses and placeholders of BOLA, by hand.
 
-use super::super::testing::{LADDER, Strip, arguments, download, rates, view};
+use super::super::testing::{LADDER, Strip, download, rates, view};
 use super::*;
+use units::parameter::Choice as _;
 
 fn bola(options: &[(&str, &str)]) -> Bola {
-    Bola::new(&arguments(&ROW, options))
+    Bola::new(BolaOptions::written(options).unwrap())
 }
 
 /// The choice, and its wait in ms.
@@ -243,7 +244,7 @@ fn other_ladders_and_one_representation() {
     let mut line = three(9);
     line.ladders[2] = rates(&[1500]);
     line.ladders[3] = rates(&[100, 9000]);
-    for variant in VARIANTS {
+    for variant in Variant::WORDS {
         let mut abr = bola(&[("variant", variant)]);
         let mut last = None;
         for segment in 0..9 {

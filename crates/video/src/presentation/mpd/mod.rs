@@ -20,8 +20,8 @@ use super::file::{self, TextError};
 use super::{Fault, MAX_DURATION, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
 use element::Element;
 use random::Stream;
-use units::Duration;
-use units::parameter::{Arguments, Kind as OptionKind, Parameter, Row};
+use units::parameter::{Arguments, File, Options, Row};
+use units::{Duration, Size};
 
 /// A minimal MPD: six seconds in two representations.
 const SHORTEST: &str = r#"<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT6S"><Period>
@@ -36,48 +36,7 @@ const SHORTEST_SIZES: &str = "representation,segment,bytes\nlow,1,40000\nlow,2,5
 pub(super) const ROW: Row<Source> = Row {
     name: "mpd",
     about: "the presentation of an MPD (MPEG-DASH, ISO/IEC 23009-1)",
-    parameters: &[
-        Parameter::required(
-            "file",
-            OptionKind::File(SHORTEST),
-            "the MPD: static, or dynamic, which is read as it is now",
-        ),
-        Parameter::optional(
-            "sizes",
-            OptionKind::File(SHORTEST_SIZES),
-            "the sizes of its segments, which an MPD does not contain (CSV): columns representation, \
-             segment, bytes, and seconds where it does not list them",
-        ),
-        Parameter::optional(
-            "segment",
-            OptionKind::Duration,
-            "duration of segments that the MPD does not list (SegmentBase); without it only a list of sizes says it",
-        ),
-        Parameter::with_default(
-            "window",
-            OptionKind::Duration,
-            "\"60 s\"",
-            "how much is played of a live presentation that states neither an end nor timeShiftBufferDepth",
-        ),
-        Parameter::with_default(
-            "video_set",
-            OptionKind::Integer(1, MAX_SETS),
-            "1",
-            "number of the adaptation set of video in each period, counted from 1",
-        ),
-        Parameter::with_default(
-            "audio_set",
-            OptionKind::Integer(0, MAX_SETS),
-            "1",
-            "number of the adaptation set of sound in each period, counted from 1; 0 for none",
-        ),
-        Parameter::with_default(
-            "initialization",
-            OptionKind::Size,
-            "\"1 kB\"",
-            "bytes of an initialization segment whose size is not known",
-        ),
-    ],
+    parameters: MpdOptions::PARAMETERS,
     build: Source { build, notes },
 };
 
@@ -96,54 +55,62 @@ const EDITIONS: &str = "urn:mpeg:dash:schema:mpd:";
 /// The namespace of MPDs.
 const NAMESPACE: &str = "urn:mpeg:dash:schema:mpd:2011";
 
-/// The options of the row without its files.
-#[derive(Debug, Clone, Copy)]
+/// The options of MPDs.
+#[derive(Debug, Clone, Options)]
 struct MpdOptions {
-    video_set: usize,
-    audio_set: usize,
-    initialization: u64,
+    /// the MPD: static, or dynamic, which is read as it is now
+    #[option(example = SHORTEST)]
+    file: File,
+    /// the sizes of its segments, which an MPD does not contain (CSV): columns representation, segment, bytes, and
+    /// seconds where it does not list them
+    #[option(example = SHORTEST_SIZES)]
+    sizes: Option<File>,
+    /// duration of segments that the MPD does not list (SegmentBase); without it only a list of sizes says it
     segment: Option<Duration>,
+    /// how much is played of a live presentation that states neither an end nor timeShiftBufferDepth
+    #[option(default = "60 s")]
     window: Duration,
+    /// number of the adaptation set of video in each period, counted from 1
+    #[option(default = 1, within = 1..=MAX_SETS)]
+    video_set: usize,
+    /// number of the adaptation set of sound in each period, counted from 1; 0 for none
+    #[option(default = 1, within = 0..=MAX_SETS)]
+    audio_set: usize,
+    /// bytes of an initialization segment whose size is not known
+    #[option(default = "1 kB")]
+    initialization: Size,
 }
 
 impl MpdOptions {
-    fn of(arguments: &Arguments) -> Result<MpdOptions, Fault> {
-        let options = MpdOptions {
-            video_set: arguments.integer("video_set") as usize,
-            audio_set: arguments.integer("audio_set") as usize,
-            initialization: arguments.size("initialization").as_bytes(),
-            segment: arguments.has("segment").then(|| arguments.duration("segment")),
-            window: arguments.duration("window"),
-        };
-        if options.initialization > MAX_SEGMENT_BYTES {
+    fn check(&self) -> Result<(), Fault> {
+        if self.initialization.as_bytes() > MAX_SEGMENT_BYTES {
             return Err(("initialization", format!("expected at most {MAX_SEGMENT_BYTES} bytes")));
         }
-        if options.segment.is_some_and(Duration::is_zero) {
+        if self.segment.is_some_and(Duration::is_zero) {
             return Err(("segment", "expected a duration above zero".to_owned()));
         }
-        if options.window.is_zero() || options.window > MAX_DURATION {
+        if self.window.is_zero() || self.window > MAX_DURATION {
             return Err(("window", format!("expected a duration above zero, at most {MAX_DURATION}")));
         }
-        Ok(options)
+        Ok(())
     }
 }
 
 fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
-    let draft = draft(arguments)?;
+    let options = MpdOptions::of(arguments);
+    let draft = draft(&options)?;
     let periods = draft.periods.into_iter().map(|period| period.period).collect();
-    let path = arguments.file("file").path;
-    Presentation::new(periods).map_err(|error| ("file", format!("{path}, {error}")))
+    Presentation::new(periods).map_err(|error| ("file", format!("{}, {error}", options.file.path)))
 }
 
 /// What was left out of the MPD, and what was assumed; nothing if it cannot be read.
 fn notes(arguments: &Arguments) -> Vec<String> {
-    draft(arguments).map(|draft| draft.notes).unwrap_or_default()
+    draft(&MpdOptions::of(arguments)).map(|draft| draft.notes).unwrap_or_default()
 }
 
-fn draft(arguments: &Arguments) -> Result<Draft, Fault> {
-    let options = MpdOptions::of(arguments)?;
-    let file = arguments.file("file");
-    let sizes = arguments.has("sizes").then(|| arguments.file("sizes"));
+fn draft(options: &MpdOptions) -> Result<Draft, Fault> {
+    options.check()?;
+    let MpdOptions { file, sizes, .. } = options;
     let listed = sizes.as_ref().map_or_else(
         || Ok(indexed::Listed::new()),
         |sizes| {
@@ -218,7 +185,7 @@ impl Reading {
 ///
 /// # Errors
 /// The first error, with its line.
-fn parse(text: &str, options: MpdOptions, listed: &indexed::Listed) -> Result<Draft, TextError> {
+fn parse(text: &str, options: &MpdOptions, listed: &indexed::Listed) -> Result<Draft, TextError> {
     let text = file::checked(text)?;
     if text.trim_start().starts_with("#EXTM3U") {
         return Err(TextError::line(1, "a playlist of HLS (#EXTM3U); expected an MPD (MPEG-DASH)"));
@@ -254,7 +221,7 @@ fn parse(text: &str, options: MpdOptions, listed: &indexed::Listed) -> Result<Dr
 /// How much is played of a live presentation that states no end.
 fn open(
     mpd: &Element<'_>,
-    options: MpdOptions,
+    options: &MpdOptions,
     spans: &[span::Span<'_>],
     reading: &mut Reading,
 ) -> Result<Duration, TextError> {

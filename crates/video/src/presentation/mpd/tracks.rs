@@ -37,7 +37,7 @@ const TRICK_MODE: &str = "http://dashif.org/guidelines/trickmode";
 pub(super) fn read(
     period: &Element<'_>,
     (window, number): (Window, usize),
-    options: MpdOptions,
+    options: &MpdOptions,
     listed: &Listed,
     reading: &mut Reading,
 ) -> Result<PeriodDraft, TextError> {
@@ -337,7 +337,7 @@ fn track(
     sets: &[Element<'_>],
     kind: Kind,
     source: &Source<'_>,
-    options: MpdOptions,
+    options: &MpdOptions,
     reading: &mut Reading,
 ) -> Result<(Track, Vec<(String, Listing)>), TextError> {
     let mut durations: Option<Vec<Duration>> = None;
@@ -447,7 +447,7 @@ fn representation(
     element: &Element<'_>,
     set: &Element<'_>,
     segments: Segments,
-    options: MpdOptions,
+    options: &MpdOptions,
 ) -> Result<Representation, TextError> {
     let bandwidth = element.number("bandwidth", 1, MAX_BITRATE.as_bits_per_sec())?;
     let bandwidth = bandwidth.ok_or_else(|| element.wrong("no bandwidth; expected it in bit/s"))?;
@@ -472,7 +472,7 @@ fn representation(
     };
     let initialization = match segments.initialization {
         Initialization::None => 0,
-        Initialization::Unknown => options.initialization,
+        Initialization::Unknown => options.initialization.as_bytes(),
         Initialization::Bytes(bytes) => bytes,
     };
     let resolution = pixels("width").zip(pixels("height"));
