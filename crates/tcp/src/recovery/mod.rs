@@ -266,7 +266,8 @@ impl Recovery {
         assert!(self.una <= self.nxt, "the peer acknowledges only what was sent");
         let first = self.board.front().map(|front| front.start);
         assert!(first.is_none_or(|first| first >= self.una), "what is acknowledged is not on the board");
-        assert!(self.window() > 0, "a congestion window is never empty");
+        self.rtt.check();
+        self.regulator.check();
         assert!(
             !self.probe_due || !self.board.is_empty(),
             "a tail loss probe is due while something is in flight"
