@@ -12,6 +12,7 @@ impl Additive {
     /// Returns the window that follows `window` when `acked` bytes are acknowledged. Nothing is lost to rounding.
     #[inline]
     pub(crate) fn grow(&mut self, mut window: u64, acked: u64, datagram: u64) -> u64 {
+        debug_assert!(window > 0, "a window that grows by its share is not empty");
         self.credit += acked;
         while self.credit >= window {
             self.credit -= window;

@@ -128,6 +128,7 @@ impl Basis {
     /// The allowance of this window, paced according to the options.
     #[inline]
     pub(crate) fn allow(&self, window: u64, slow_start: bool) -> Allowance {
+        debug_assert!(window >= self.minimum(), "every response to congestion leaves the minimum window");
         let window = window.min(MAX_WINDOW);
         let minimum = self.minimum_rtt.as_ref().and_then(MinimumRtt::get);
         let rtt = minimum.unwrap_or(self.smoothed_rtt);

@@ -18,6 +18,7 @@ impl Rounds {
     /// Processes an acknowledgement, given the bytes that had been delivered when its newest packet was sent.
     #[inline]
     pub(crate) fn update(&mut self, prior_delivered: u64, delivered: u64) {
+        debug_assert!(prior_delivered <= delivered, "a packet is sent before it is delivered");
         self.start = prior_delivered >= self.next_delivered;
         if self.start {
             self.begin(delivered);

@@ -21,6 +21,7 @@ impl WindowedMax {
     #[inline]
     pub(crate) fn update(&mut self, window: u64, time: u64, value: u64) -> u64 {
         let sample = (time, value);
+        debug_assert!(time >= self.best[2].0, "the times of values do not decrease");
         if value >= self.best[0].1 || time.saturating_sub(self.best[2].0) > window {
             // A new maximum, or no unexpired value.
             self.best = [sample; 3];
@@ -33,6 +34,11 @@ impl WindowedMax {
             self.best[2] = sample;
         }
         self.age(window, sample);
+        debug_assert!(self.best.is_sorted_by(|one, other| one.1 >= other.1), "the best value comes first");
+        debug_assert!(
+            self.best.is_sorted_by_key(|(time, _)| *time),
+            "each successor of a maximum is younger"
+        );
         self.get()
     }
 

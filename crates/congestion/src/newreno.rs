@@ -92,6 +92,7 @@ impl NewReno {
         let datagram = self.basis.datagram();
         while acked > 0 {
             let packet = acked.min(datagram);
+            debug_assert!(self.window >= datagram, "a window has room for a packet");
             self.window += datagram * packet / self.window;
             acked -= packet;
         }
@@ -127,6 +128,7 @@ impl Controller for NewReno {
         if self.in_slow_start() {
             let growth = self.slow_start.on_ack(ack, self.basis.datagram());
             // 7.3.1: up to the threshold; the rest counts towards congestion avoidance.
+            debug_assert!(self.window < self.ssthresh, "slow start ends at the threshold");
             let grown = growth.bytes.min(self.ssthresh - self.window);
             self.window += grown;
             acked = growth.bytes - grown;

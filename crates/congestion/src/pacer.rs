@@ -41,6 +41,15 @@ impl Pacer {
         }
     }
 
+    /// Stops if what is needed for a packet, sent at once, or saved in a pause contradicts the rest.
+    pub fn check(&self) {
+        assert!(self.packet > 0, "a packet takes credit");
+        assert!(self.quantum >= self.packet, "a quantum has room for a packet");
+        assert!(self.quantum <= self.burst, "a pause saves enough credit for a quantum");
+        let known = self.needed == self.packet || self.needed == self.quantum;
+        assert!(known, "a packet waits for its own credit or for that of a quantum");
+    }
+
     fn fill(&mut self, now: Time) {
         let gained = i128::from(now.since(self.updated).as_nanos()) * i128::from(self.rate.as_bits_per_sec());
         self.credit = (self.credit + gained).min(self.burst);
@@ -102,6 +111,7 @@ impl Pacer {
             return Time::NEVER;
         }
         let rate = i128::from(self.rate.as_bits_per_sec());
+        debug_assert!(self.credit < self.needed, "only a packet without credit waits");
         let wait = (self.needed - self.credit + rate - 1) / rate;
         self.updated + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX))
     }

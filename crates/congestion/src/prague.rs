@@ -119,6 +119,11 @@ impl Prague {
         self.window < self.ssthresh
     }
     fn allow(&mut self) {
+        debug_assert!(self.window.is_finite(), "a window is a number of bytes");
+        debug_assert!(
+            self.marks.alpha.is_none_or(|alpha| (0.0..=1.0).contains(&alpha)),
+            "an average of shares is a share"
+        );
         self.window = self.window.clamp(self.basis.minimum() as f64, MAX_WINDOW as f64);
         self.allowance = self.basis.allow(self.window.round() as u64, self.in_slow_start());
     }

@@ -34,6 +34,17 @@ impl Prr {
         Prr { smss, recover_fs: recover_fs.max(smss).max(1), delivered: 0, out: 0, exact, window }
     }
 
+    /// Stops if the episode contradicts itself.
+    pub(crate) fn check(&self) {
+        assert!(self.recover_fs > 0, "a recovery begins with something outstanding");
+        assert!(self.recover_fs >= self.smss, "what was outstanding is a segment at least");
+        assert!(
+            self.exact || self.delivered <= self.recover_fs,
+            "duplicates count for no more than was outstanding"
+        );
+        assert!(self.window > 0, "a reduction leaves a window");
+    }
+
     /// Section 6.2, for an acknowledgement that begins the recovery or arrives in it; `ssthresh` is the target.
     pub(crate) fn on_ack(&mut self, ssthresh: u64, ack: Progress) {
         let Progress { mut delivered, in_flight, safe } = ack;

@@ -131,6 +131,11 @@ impl DeliveryRate {
     /// A packet, sent at `sent_at`, was newly acknowledged.
     #[inline]
     pub fn on_acked(&mut self, now: Time, bytes: u64, sent_at: Time, state: &SentState) {
+        debug_assert!(sent_at <= now, "a packet is sent before it is acknowledged");
+        debug_assert!(
+            state.delivered <= self.delivered,
+            "what was delivered at the time of sending still is"
+        );
         self.delivered += bytes;
         self.delivered_at = now;
         // 4.1.2.3, IsNewestPacket(): of packets sent at the same time, the last.
@@ -146,6 +151,10 @@ impl DeliveryRate {
 
     /// A packet sent at `sent_at` was declared lost. The losses of one ACK frame are reported in sending order.
     pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) -> LostPacket {
+        debug_assert!(
+            state.delivered <= self.delivered,
+            "what was delivered at the time of sending still is"
+        );
         let lost_before = self.lost;
         self.lost += bytes;
         LostPacket {
@@ -170,6 +179,7 @@ impl DeliveryRate {
             self.app_limited_until = 0;
         }
         let interval = sent_at.since(state.first_sent_at).max(now.since(state.delivered_at));
+        debug_assert!(state.delivered < self.delivered, "a sample covers the packet itself");
         let delivered = self.delivered - state.delivered;
         let told = !interval.is_zero() && interval >= min_rtt;
         Some(RateSample {

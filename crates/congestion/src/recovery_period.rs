@@ -16,6 +16,7 @@ impl RecoveryPeriod {
         if self.covers(sent_at) {
             return false;
         }
+        debug_assert!(sent_at <= now, "congestion is noticed after the packet was sent");
         *self = RecoveryPeriod { start: Some(now), active: true };
         true
     }

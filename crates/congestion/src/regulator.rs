@@ -6,7 +6,8 @@ use crate::resume::limits::Resuming;
 use crate::resume::observe::Observer;
 use crate::{
     AckSample, Adjustment, Allowance, CarefulResume, Congestion, Controller, DeliveryRate, Limit, LostPacket,
-    Pacer, Phase, RateSample, ResumeOptions, RttEstimate, Saved, Sent, SentState, Signal, Transition,
+    MAX_WINDOW, Pacer, Phase, RateSample, ResumeOptions, RttEstimate, Saved, Sent, SentState, Signal,
+    Transition,
 };
 use units::{Duration, Rate, Time};
 
@@ -197,7 +198,7 @@ impl Regulator {
         rate: Option<&RateSample>,
     ) {
         let (delivered, lost) = (self.delivery.delivered(), self.delivery.lost());
-        let Some(learning) = self.learning.as_deref_mut() else { return };
+        let learning = self.learning.as_deref_mut().expect("a path that is learned of is being observed");
         if let Some(sample) = rate {
             learning.observer.on_sample(sample, delivered);
         }
@@ -240,6 +241,22 @@ impl Regulator {
         self.update_allowance(now);
         if self.learning.is_some() {
             self.resumed(now, |resuming| resuming.on_signal(signal));
+        }
+    }
+
+    /// Stops if window, pacer and recovery contradict each other, with the certainty that is broken. For tests and builds with debug
+    /// assertions.
+    pub fn check(&self) {
+        self.pacer.check();
+        assert!(self.allowance.window > 0, "a controller allows a window");
+        assert!(self.allowance.window <= MAX_WINDOW, "no window is larger than the largest");
+        assert!(self.prior_lost <= self.delivery.lost(), "the count of lost bytes does not fall");
+        if let Some(reduction) = &self.reduction {
+            reduction.check();
+            assert!(self.controller.ssthresh().is_some(), "a flight falls to a threshold");
+        }
+        if let Some(resuming) = self.resuming() {
+            resuming.check();
         }
     }
 
@@ -355,6 +372,7 @@ impl Regulator {
     /// The packet was sent; `bytes_in_flight` includes it.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64, state: &SentState) {
+        debug_assert!(bytes <= bytes_in_flight, "a packet that was sent is in flight");
         let app_limited = state.app_limited();
         self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
         self.update_allowance(now);
@@ -414,12 +432,14 @@ impl Regulator {
         }
         let rate = self.delivery.sample(now, rtt.min());
         self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
+        debug_assert!(acked.newest_sent_at <= now, "a packet is sent before it is acknowledged");
+        debug_assert!(self.prior_lost <= self.delivery.lost(), "the count of lost bytes does not fall");
         if acked.bytes > 0 {
             self.controller.on_ack(&AckSample {
                 now,
                 acked_bytes: acked.bytes,
                 newest_sent_at: acked.newest_sent_at,
-                oldest_sent_at: acked.oldest_sent_at.unwrap_or(now),
+                oldest_sent_at: acked.oldest_sent_at.expect("a packet that counts was seen with its time"),
                 bytes_in_flight,
                 prior_in_flight: self.prior_in_flight,
                 lost_bytes: self.delivery.lost() - self.prior_lost,

@@ -23,6 +23,7 @@ impl Rounds {
     pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>) -> bool {
         let over = ack.rate.is_some_and(|sample| sample.prior_delivered >= self.end);
         if over {
+            debug_assert!(ack.delivered >= self.end, "the count of delivered bytes does not fall");
             self.end = ack.delivered;
         }
         over

@@ -46,6 +46,19 @@ impl RttEstimate {
             if self.smoothed > adjusted { self.smoothed - adjusted } else { adjusted - self.smoothed };
         self.variance = (self.variance * 3 + deviation) / 4;
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
+        debug_assert!(
+            self.min <= adjusted,
+            "a sample without the peer's delay is no shorter than the shortest"
+        );
+    }
+
+    /// Stops if the estimate contradicts its samples.
+    pub fn check(&self) {
+        assert!(self.min <= self.latest, "no sample is shorter than the shortest");
+        assert!(self.sampled || self.latest.is_zero(), "a sample makes the estimate a sampled one");
+        // The mean is rounded down at each sample.
+        let mean = self.smoothed + Duration::from_nanos(8);
+        assert!(self.min <= mean, "the mean of the samples is no shorter than the shortest");
     }
 
     /// The latest sample; zero before the first.

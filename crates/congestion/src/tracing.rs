@@ -100,6 +100,7 @@ mod tests {
         assert_eq!(gauges(&regulator), expected(0.0, 0.0));
         let mut acked = Acked::default();
         acked.count(10_000);
+        acked.saw(units::Time::ZERO);
         regulator.begin_ack(10_000);
         let mut sampled = RttEstimate::new(ms(600));
         sampled.update(ms(600), units::Duration::ZERO);

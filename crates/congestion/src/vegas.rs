@@ -84,6 +84,8 @@ impl Vegas {
 
     /// Section 3.2: Diff = Expected - Actual, in packets: the part of the window that is queued.
     fn queued_packets(&self, base: Duration, rtt: Duration) -> f64 {
+        debug_assert!(base <= rtt, "no round trip is shorter than the shortest");
+        debug_assert!(!rtt.is_zero(), "only a round trip that takes time is compared");
         let share = (rtt - base).as_secs_f64() / rtt.as_secs_f64();
         self.window as f64 * share / self.basis.datagram() as f64
     }

@@ -73,6 +73,7 @@ impl Bandwidth {
             return;
         }
         // b_k = d_k / Delta_k, with a first-order low-pass filter.
+        debug_assert!(before <= ack.delivered, "the count of delivered bytes does not fall");
         let sample = (ack.delivered - before) as f64 / span.as_secs_f64();
         let old = self.estimate.unwrap_or(sample);
         self.estimate = Some(self.alpha * old + (1.0 - self.alpha) * sample);
@@ -142,6 +143,7 @@ impl Controller for Westwood {
             let mut acked = ack.acked_bytes;
             if self.in_slow_start() {
                 let growth = self.slow_start.on_ack(ack, self.basis.datagram());
+                debug_assert!(self.window < self.ssthresh, "slow start ends at the threshold");
                 let grown = growth.bytes.min(self.ssthresh - self.window);
                 self.window += grown;
                 acked = growth.bytes - grown;

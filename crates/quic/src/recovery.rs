@@ -328,7 +328,8 @@ impl Recovery {
     pub(crate) fn check<'a>(&self, spaces: impl Iterator<Item = &'a Space>) {
         let in_flight: u64 = spaces.map(|space| space.sent.in_flight_of(self.epoch)).sum();
         assert_eq!(self.bytes_in_flight, in_flight, "the bytes in flight are those of the packets in flight");
-        assert!(self.window() > 0, "a congestion window is never empty");
+        self.rtt.check();
+        self.regulator.check();
     }
 
     /// Discards a space with everything in flight (RFC 9002 section 6.4).

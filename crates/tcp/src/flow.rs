@@ -29,7 +29,12 @@ struct Slot {
     touched: bool,
     /// The time of its next timer.
     due: Time,
+    /// What its steps since the last [`Connection::check`] have paid for; only counted with debug assertions.
+    unchecked: usize,
 }
+
+/// The number of segments that a step of a connection pays to have checked.
+const CHECKED_PER_STEP: usize = 4;
 
 /// The TCP connections of a flow at one end.
 ///
@@ -60,6 +65,17 @@ pub struct TcpConnections {
     connected_reported: bool,
     ended_reported: bool,
     closed: bool,
+}
+
+impl Slot {
+    /// Checks the connection, if its steps since the last time have paid for that: see [`Connection::check`].
+    fn check(&mut self) {
+        self.unchecked += CHECKED_PER_STEP;
+        if self.unchecked >= self.connection.books() {
+            self.unchecked = 0;
+            self.connection.check();
+        }
+    }
 }
 
 impl TcpConnections {
@@ -100,7 +116,7 @@ impl TcpConnections {
         }
         if self.slots[index].is_none() {
             let connection = (self.make)(now, index, self.remote)?;
-            self.slots[index] = Some(Slot { connection, touched: false, due: Time::NEVER });
+            self.slots[index] = Some(Slot { connection, touched: false, due: Time::NEVER, unchecked: 0 });
         }
         self.get(index)
     }
@@ -129,7 +145,8 @@ impl TcpConnections {
     #[inline]
     fn first_touched(&mut self) -> Option<(usize, &mut Connection)> {
         let index = *self.touched.first()?;
-        self.slots[index].as_mut().map(|slot| (index, &mut slot.connection))
+        let slot = self.slots[index].as_mut().expect("a connection that was touched is in its slot");
+        Some((index, &mut slot.connection))
     }
 
     /// The next segment of the connection being served, with its local address. `None` if it has nothing more to send;
@@ -143,8 +160,10 @@ impl TcpConnections {
         if !connection.has_news() {
             let due = connection.wake_at().unwrap_or(Time::NEVER);
             self.touched.remove(0);
-            if let Some(slot) = &mut self.slots[index] {
-                (slot.touched, slot.due) = (false, due);
+            let slot = self.slots[index].as_mut().expect("a connection that was served is in its slot");
+            (slot.touched, slot.due) = (false, due);
+            if cfg!(debug_assertions) {
+                slot.check();
             }
         }
         None

@@ -57,6 +57,19 @@ impl Outgoing {
         self.end += more;
     }
 
+    /// Stops if the chunks leave a gap, or their bytes are miscounted.
+    pub(crate) fn check(&self) {
+        let mut end = None;
+        for (start, chunk) in &self.chunks {
+            assert!(end.is_none_or(|end| end == *start), "the chunks to send leave no gap");
+            end = Some(start + chunk.len());
+        }
+        assert!(end.is_none_or(|end| end == self.end), "the stream ends with its last chunk");
+        let real = self.chunks.iter().filter(|(_, chunk)| matches!(chunk, Chunk::Bytes(_)));
+        let stored: u64 = real.map(|(_, chunk)| chunk.len()).sum();
+        assert_eq!(stored, self.stored, "the real bytes to send are counted");
+    }
+
     fn at(&mut self, place: u64) -> usize {
         let holds = |index: usize| {
             self.chunks
@@ -71,6 +84,9 @@ impl Outgoing {
 
     /// Appends the bytes of a range to a segment. The longest run of virtual bytes becomes a hole.
     pub(crate) fn copy(&mut self, range: Range<u64>, out: &mut Vec<u8>) -> Option<Hole> {
+        debug_assert!(range.end <= self.end, "only data that was written is sent");
+        let kept = self.chunks.front().is_some_and(|(start, _)| *start <= range.start);
+        debug_assert!(kept || range.is_empty(), "data is kept until it is acknowledged");
         let from = self.at(range.start);
         let inside = |start: &u64, chunk: &Chunk| {
             (start + chunk.len()).min(range.end).saturating_sub((*start).max(range.start))

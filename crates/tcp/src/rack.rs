@@ -107,6 +107,7 @@ impl Rack {
 
     /// Step 4 at the end of a recovery, unless the same acknowledgement has widened the window.
     pub(crate) fn on_recovered(&mut self) {
+        assert!(self.reo_wnd_persist > 0, "the count of recoveries begins anew when it is used up");
         self.reo_wnd_persist -= 1;
         if self.reo_wnd_persist == 0 {
             (self.reo_wnd_mult, self.reo_wnd_persist) = (1, PERSIST);
@@ -137,7 +138,7 @@ impl Rack {
             if (segment.sent_at, segment.end) >= latest || segment.sent_at + wait > now {
                 break;
             }
-            board.lose(number);
+            assert!(board.lose(number), "the oldest transmission is that of a segment in flight");
             lost.push(number);
         }
         let waiting = board.by_time().take_while(|(_, segment)| (segment.sent_at, segment.end) < latest);
@@ -155,7 +156,7 @@ impl Rack {
             if segment.sent_at + wait > now {
                 break;
             }
-            board.lose(number);
+            assert!(board.lose(number), "the oldest transmission is that of a segment in flight");
             lost.push(number);
         }
     }

@@ -5,6 +5,11 @@
 pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
+    /// Stops if the ranges are not in order, or touch each other.
+    pub(crate) fn check(&self) {
+        assert!(self.0.iter().all(|(start, end)| start < end), "a list of ranges has no empty one");
+        assert!(self.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "ranges ascend and do not touch");
+    }
     /// Whether there are no ranges.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

@@ -59,7 +59,7 @@ impl Ready {
         let taken = left;
         self.bytes -= taken;
         while left > 0 {
-            let Some(chunk) = self.chunks.front_mut() else { break };
+            let chunk = self.chunks.front_mut().expect("the bytes that are counted are in the queue");
             if chunk.len() > left {
                 match chunk {
                     Chunk::Bytes(bytes) => {
@@ -84,7 +84,7 @@ impl Ready {
                     }
                 }
                 Some(Chunk::Virtual { length, from }) => each(Run::Virtual { length, from }),
-                None => {}
+                None => unreachable!("the first chunk was just looked at"),
             }
         }
         taken

@@ -73,6 +73,24 @@ impl Reassembly {
         self.ranges.as_slice().last().map_or(self.next, |(_, end)| *end)
     }
 
+    /// Stops if what is kept for its turn is not what is reported as received.
+    pub(crate) fn check(&self) {
+        self.ranges.check();
+        let first = self.ranges.as_slice().first();
+        assert!(
+            first.is_none_or(|(start, _)| *start > self.next),
+            "what was received early lies behind a gap"
+        );
+        let mut after = self.next;
+        for (start, chunk) in &self.early {
+            assert!(*start >= after, "early data is in order, and each byte kept once");
+            after = start + chunk.len();
+        }
+        let kept: u64 = self.early.iter().map(|(_, chunk)| chunk.len()).sum();
+        let reported: u64 = self.ranges.as_slice().iter().map(|(start, end)| end - start).sum();
+        assert_eq!(kept, reported, "the data that is reported as received is kept");
+    }
+
     /// Inserts the payload of a segment that begins at `start`, up to `limit`, the right edge of the window.
     pub(crate) fn insert(&mut self, start: u64, payload: Payload<'_>, limit: u64) -> Insertion {
         let end = (start + payload.len()).min(limit);
@@ -161,7 +179,7 @@ impl Reassembly {
             if *start != self.next {
                 break;
             }
-            let Some((_, chunk)) = self.early.pop_front() else { break };
+            let (_, chunk) = self.early.pop_front().expect("the data at the front was just looked at");
             self.next += chunk.len();
             self.ready.push_chunk(chunk);
         }

@@ -129,6 +129,9 @@ impl Scoreboard {
     /// Adds a segment after its first transmission.
     #[inline]
     pub(crate) fn push(&mut self, (start, end): (u64, u64), fin: bool, now: Time, rate: SentState) {
+        debug_assert!(start < end, "a segment on the board takes sequence numbers");
+        let end_so_far = self.segments.back().map(|last| last.end);
+        debug_assert!(end_so_far.is_none_or(|last| last == start), "new data follows what was sent before");
         let number = self.base + self.segments.len() as u64;
         let (transmissions, fate) = (1, Fate::Flying);
         self.segments.push_back(Segment { start, end, sent_at: now, rate, transmissions, fate, fin });
@@ -138,8 +141,9 @@ impl Scoreboard {
 
     /// Records the retransmission of a segment, which is in flight again.
     pub(crate) fn resent(&mut self, number: u64, now: Time, rate: SentState) {
-        let Some(at) = number.checked_sub(self.base) else { return };
-        let Some(segment) = self.segments.get_mut(at as usize) else { return };
+        let at = number.checked_sub(self.base).expect("an acknowledged segment is not sent again");
+        let segment =
+            self.segments.get_mut(at as usize).expect("a segment that is sent again was sent before");
         if segment.fate == Fate::Lost {
             self.lost -= 1;
             self.in_flight += segment.len();
@@ -160,13 +164,17 @@ impl Scoreboard {
         let rest_of_board = self.segments.range((from - self.base) as usize..);
         let offset = rest_of_board.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
         self.first_lost = from + offset;
+        debug_assert!(
+            self.get(self.first_lost).is_some(),
+            "a segment that is counted as lost is on the board"
+        );
         Some(self.first_lost)
     }
 
     /// Declares a segment lost. Returns `false` if it is not in flight.
     pub(crate) fn lose(&mut self, number: u64) -> bool {
-        let Some(at) = number.checked_sub(self.base) else { return false };
-        let Some(segment) = self.segments.get_mut(at as usize) else { return false };
+        let at = number.checked_sub(self.base).expect("an acknowledged segment is not declared lost");
+        let segment = self.segments.get_mut(at as usize).expect("only what was sent is declared lost");
         if segment.fate != Fate::Flying {
             return false;
         }
@@ -315,7 +323,7 @@ impl Scoreboard {
             above += u64::from(segment.fate == Fate::Sacked);
             above == threshold
         });
-        let Some(edge) = edge else { return };
+        let edge = edge.expect("the selectively acknowledged segments that are counted are on the board");
         let from = self.checked.max(self.base);
         let until = self.base + edge as u64;
         for number in from..until {
@@ -324,6 +332,36 @@ impl Scoreboard {
             }
         }
         self.checked = self.checked.max(until);
+    }
+
+    /// Stops if the counters do not agree with the segments.
+    pub(crate) fn check(&self) {
+        let (mut in_flight, mut sacked, mut sacked_segments, mut lost) = (0, 0, 0, 0);
+        let mut end = None;
+        for (segment, number) in self.segments.iter().zip(self.base..) {
+            assert!(segment.start < segment.end, "a segment on the board takes sequence numbers");
+            assert!(end.is_none_or(|end| end == segment.start), "the segments leave no gap");
+            end = Some(segment.end);
+            match segment.fate {
+                Fate::Flying => in_flight += segment.len(),
+                Fate::Lost => lost += 1,
+                Fate::Sacked => (sacked, sacked_segments) = (sacked + segment.len(), sacked_segments + 1),
+            }
+            let known = segment.fate != Fate::Lost || number >= self.first_lost;
+            assert!(known, "no segment below the first lost one is lost: {number}");
+        }
+        assert_eq!(self.in_flight, in_flight, "the bytes in flight are those of the segments in flight");
+        assert_eq!(self.sacked, sacked, "the selectively acknowledged bytes are counted");
+        assert_eq!(
+            self.sacked_segments, sacked_segments,
+            "the selectively acknowledged segments are counted"
+        );
+        assert_eq!(self.lost, lost, "the segments that wait to be sent again are counted");
+        let listed = self.by_time().count();
+        let flying = self.flying().count();
+        assert_eq!(listed, flying, "each segment in flight is in the order of transmissions once");
+        let times = self.by_time().map(|(_, segment)| segment.sent_at);
+        assert!(times.is_sorted(), "transmissions are listed in their order");
     }
 
     /// The numbers of all segments in flight, in order.
@@ -359,7 +397,7 @@ mod tests {
         assert_eq!((board.in_flight(), board.sacked(), board.sacked_segments()), (800, 200, 2));
         board.sack(&[(301, 601)], |segment| seen.push(segment.start));
         assert_eq!(seen, [301, 401, 501]);
-        assert!(board.lose(0) && board.lose(1) && !board.lose(0) && !board.lose(3));
+        assert!(board.lose(0) && board.lose(1) && !board.lose(0));
         assert_eq!((board.in_flight(), board.next_lost()), (500, Some(0)));
         board.resent(0, at(50), SentState::default());
         assert_eq!((board.in_flight(), board.next_lost()), (600, Some(1)));
@@ -420,7 +458,9 @@ mod tests {
                         }
                     }
                     2 => {
-                        board.lose(number);
+                        if board.get(number).is_some() {
+                            board.lose(number);
+                        }
                     }
                     3 => {
                         if let Some(lost) = board.next_lost() {
@@ -434,6 +474,7 @@ mod tests {
                         lost.into_iter().for_each(|number| assert!(board.lose(number)));
                     }
                 }
+                board.check();
                 let sum = |fate| board.segments.iter().filter(|s| s.fate == fate).map(Segment::len).sum::<u64>();
                 prop_assert_eq!(sum(Fate::Flying), board.in_flight());
                 prop_assert_eq!(sum(Fate::Sacked), board.sacked());

@@ -33,6 +33,7 @@ impl Bbr1 {
         }
         // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
         self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
+        debug_assert!(self.pacing_rate.is_finite(), "a pacing rate is a number of bits per second");
     }
 
     /// 4.2.2.

@@ -21,6 +21,7 @@ impl Bbr3 {
         }
         // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
         self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
+        debug_assert!(self.pacing_rate.is_finite(), "a pacing rate is a number of bits per second");
     }
 
     /// `SetSendQuantum()` (5.6.3): the bytes of one millisecond.
@@ -53,6 +54,7 @@ impl Bbr3 {
             State::Startup | State::Drain => INFINITY,
         };
         self.cwnd = self.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(self.min_pipe_cwnd()));
+        debug_assert!(self.cwnd >= self.min_pipe_cwnd(), "no bound of the model is below the minimum window");
     }
 
     /// `ProbeRTTCwnd()` (5.6.4.5).

@@ -130,6 +130,7 @@ impl Bbr3 {
 
     /// Converts the transport's report of an ACK frame to RS (2.3).
     fn take_sample(&mut self, ack: &AckSample<'_>) {
+        debug_assert!(ack.now >= self.now, "time does not go back");
         self.now = ack.now;
         self.delivered = ack.delivered;
         self.in_flight = ack.bytes_in_flight;

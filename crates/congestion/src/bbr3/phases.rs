@@ -196,6 +196,7 @@ impl Bbr3 {
         self.cycle.up_acked += self.sample.newly_acked;
         let per_increase = self.cycle.acked_per_increase.max(1);
         let delta = self.cycle.up_acked / per_increase;
+        debug_assert!(delta * per_increase <= self.cycle.up_acked, "only acknowledged bytes are spent");
         self.cycle.up_acked -= delta * per_increase;
         let longterm = &mut self.bounds.inflight_longterm;
         *longterm = longterm.saturating_add(delta.saturating_mul(self.setup.max_datagram_size));

@@ -180,6 +180,10 @@ impl Copa {
         let datagram = self.basis.datagram() as f64;
         let for_each_window = (self.velocity.value * self.mode.inverse_delta() * datagram).min(self.window);
         let step = for_each_window * (acked as f64 / self.window).min(1.0);
+        debug_assert!(
+            step >= 0.0 && step <= self.window,
+            "a step neither turns the window around nor doubles it"
+        );
         self.window += if below { step } else { -step };
     }
 

@@ -76,6 +76,7 @@ impl Curve {
         let (acked, datagram) = (step.acked as f64, step.datagram as f64);
         let w_cubic = |t| epoch.w_cubic(t, options.c * datagram);
         let cwnd = self.cwnd;
+        debug_assert!(cwnd > 0.0, "a window that grows by its share is not empty");
         let t = step.now.since(epoch.start).as_secs_f64();
         // Section 4.2: the curve one round trip ahead, limited to between 1 and 1.5 windows.
         let target = w_cubic(t + step.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
@@ -91,6 +92,8 @@ impl Curve {
             }
             epoch.w_est = w_est;
         }
+        debug_assert!(grown >= cwnd, "an acknowledgement does not reduce the window");
+        debug_assert!(epoch.k >= 0.0, "the plateau of the curve lies ahead when a stage begins");
         self.cwnd = grown.min(MAX_WINDOW as f64);
         self.epoch = Some(epoch);
     }
@@ -108,6 +111,7 @@ impl Epoch {
 /// The cube root of a non-negative number, by Newton's method with basic operations only, which give the same bits on
 /// every machine (`f64::cbrt` is that of the C library).
 fn cube_root(x: f64) -> f64 {
+    debug_assert!(x.is_finite(), "the root is that of a number of packets");
     if x <= 0.0 {
         return 0.0;
     }

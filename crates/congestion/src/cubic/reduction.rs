@@ -45,6 +45,7 @@ impl Cubic {
         curve.epoch = None;
         curve.ssthresh = (before * beta).max(self.basis.minimum() as f64);
         curve.cwnd = curve.ssthresh;
+        debug_assert!(curve.w_max.is_some_and(|w_max| w_max > 0.0), "the plateau is that of a window");
     }
 
     pub(super) fn on_lost(&mut self, now: Time, newest_sent_at: Time, packets: u64) {

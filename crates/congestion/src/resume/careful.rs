@@ -238,6 +238,22 @@ impl CarefulResume {
         }
     }
 
+    /// Stops if the phase contradicts what was acknowledged.
+    pub(crate) fn check(&self) {
+        let jumped = matches!(self.phase, Phase::Unvalidated | Phase::Validating | Phase::SafeRetreat);
+        assert!(
+            !jumped || self.jumped.0 > Time::ZERO || !self.jumped.1.is_zero(),
+            "a jump has a round-trip time"
+        );
+        assert!(!jumped || !self.options.seeds, "a sender that takes over a capacity does not jump");
+        assert!(
+            self.jump() <= self.saved.window / 2,
+            "RFC 9959 section 3.3: \"no more than half of the saved_cwnd\""
+        );
+        let reconnoitres = self.phase == Phase::Reconnaissance;
+        assert!(!reconnoitres || self.pipe_size == 0, "nothing is validated before the jump");
+    }
+
     /// The phase.
     pub fn phase(&self) -> Phase {
         self.phase
@@ -300,6 +316,8 @@ impl CarefulResume {
         trigger: Option<Trigger>,
         adjustment: Option<Adjustment>,
     ) -> Option<Transition> {
+        debug_assert!(self.phase != to || to == Phase::Normal, "a change leads to another phase");
+        debug_assert!(to != Phase::Reconnaissance, "a connection looks around once");
         let from = std::mem::replace(&mut self.phase, to);
         Some(Transition { from, to, trigger, adjustment })
     }

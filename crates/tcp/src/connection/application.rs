@@ -52,6 +52,7 @@ impl Connection {
 
     /// Bytes that have not been sent yet.
     fn unsent(&self) -> u64 {
+        // A FIN, or the SYN before it was sent, takes a number beyond the data.
         let framed = (self.outgoing.end() + 1).saturating_sub(self.recovery.nxt);
         framed + self.tls.as_ref().map_or(0, |tls| tls.pending())
     }

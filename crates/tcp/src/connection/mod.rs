@@ -309,6 +309,27 @@ impl Connection {
         self.events.pop_front()
     }
 
+    /// The number of segments that [`Connection::check`] looks at.
+    pub(crate) fn books(&self) -> usize {
+        self.recovery.board.len()
+    }
+    /// Stops if the state contradicts itself. In builds with debug assertions it is called between steps.
+    pub(crate) fn check(&self) {
+        self.recovery.check();
+        self.outgoing.check();
+        self.incoming.check();
+        let end = self.outgoing.end() + 1 + u64::from(self.fin_sent);
+        assert!(self.recovery.nxt <= end, "what is sent was written, or is the FIN");
+        assert!(self.fin_wanted || !self.fin_sent, "the end is sent when the application has ended its data");
+        let listens = self.state == State::Listen;
+        assert!(
+            self.remote.is_some() || listens || self.is_over(),
+            "a connection that does not listen has a peer"
+        );
+        let beyond = self.peer_fin.is_some_and(|fin| fin < self.incoming.next());
+        assert!(!beyond, "the peer sends no data behind its end");
+    }
+
     /// RCV.NXT, which includes the peer's FIN.
     #[inline]
     fn rcv_nxt(&self) -> u64 {

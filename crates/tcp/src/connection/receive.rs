@@ -180,7 +180,7 @@ impl Connection {
         let number = self.ours.number(header.acknowledgement, una);
         let opening = self.state == State::SynReceived;
         if opening && !number.is_some_and(|acked| (1..=nxt).contains(&acked)) {
-            let Some(remote) = self.remote else { return false };
+            let remote = self.remote.expect("a SYN that was received has its sender");
             self.on_closed(remote, header, length);
             return false;
         }
@@ -318,6 +318,7 @@ impl Connection {
 
     /// SND.UNA has advanced.
     fn on_una(&mut self, now: Time, acked: u64) {
+        debug_assert!(acked <= self.recovery.nxt, "the peer acknowledges only what was sent");
         let all = self.outgoing.end() + 1;
         self.outgoing.release_to(acked.min(all) - 1);
         let place = acked.min(all) - 1;
@@ -371,7 +372,7 @@ impl Connection {
 
     /// Passes in-order data to TLS. Returns `false` if it was invalid and the connection is over.
     pub(super) fn take_records(&mut self, now: Time) -> bool {
-        let Some(tls) = &mut self.tls else { return true };
+        let tls = self.tls.as_mut().expect("records are taken from a connection with TLS");
         let (was_open, outgoing) = (tls.is_open(), &mut self.outgoing);
         let mut result = Ok(());
         self.incoming.read(u64::MAX, |run| {

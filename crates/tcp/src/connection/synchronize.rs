@@ -123,7 +123,7 @@ impl Connection {
     /// Takes the numbers and options of the peer's SYN.
     pub(super) fn take_syn(&mut self, now: Time, header: &Header) {
         self.theirs = Numbering::new(header.sequence);
-        let Some(remote) = self.remote else { return };
+        let remote = self.remote.expect("a SYN that was received has its sender");
         self.negotiated = Negotiated::with(&self.config, &header.options, remote);
         let shift = self.window.wanted_shift();
         self.window.agree(self.negotiated.peer_shift.map(|_| shift), u64::from(self.negotiated.mss));

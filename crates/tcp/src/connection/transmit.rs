@@ -62,10 +62,10 @@ impl Connection {
 
     /// RFC 9293 section 3.5, figure 6.
     fn send_syn(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        let remote = self.remote?;
         if !self.syn.due {
             return None;
         }
+        let remote = self.remote.expect("a SYN is due to somebody");
         let answer = self.state == State::SynReceived;
         let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
         let shift = self.window.wanted_shift();
@@ -271,7 +271,8 @@ impl Connection {
                 self.segment(now, (start, start), Flags::none(), false, out)
             }
             Next::Again(number) => {
-                let segment = *self.recovery.board.get(number)?;
+                let segment =
+                    *self.recovery.board.get(number).expect("a segment that is sent again is on the board");
                 let end = segment.end - u64::from(segment.fin);
                 self.stats.retransmitted_bytes += end - segment.start;
                 self.recovery.on_resent(now, number);
@@ -295,6 +296,10 @@ impl Connection {
             }
             Next::WindowProbe => {
                 let start = self.recovery.nxt;
+                debug_assert!(
+                    self.recovery.board.is_empty(),
+                    "a window is probed while nothing is in flight"
+                );
                 self.persist.due = false;
                 self.persist.sent = true;
                 self.stats.window_probes += 1;
@@ -313,7 +318,7 @@ impl Connection {
         fresh: bool,
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let remote = self.remote?;
+        let remote = self.remote.expect("an open connection has a peer");
         let (notice, ecn) = self.ecn.on_sent(fresh && end > start);
         // RFC 9293 section 3.9.1: PSH is set when the send buffer is emptied.
         let push = end > start && end == self.outgoing.end() + 1;
@@ -329,6 +334,7 @@ impl Connection {
             options: self.options(now, start == end),
             ..Header::default()
         };
+        debug_assert!(end <= start.max(self.outgoing.end() + 1), "a segment carries data that was written");
         header.encode(out);
         let hole = if end > start { self.outgoing.copy(start - 1..end - 1, out) } else { None };
         self.last_ack_sent = next;

@@ -69,7 +69,8 @@ impl Recovery {
     /// Follows and traces the changes of the phase.
     fn follow_phases(&mut self, now: Time, log: &mut Log) {
         while let Some(change) = self.regulator.next_transition() {
-            let Some(capacity) = &mut self.capacity else { return };
+            let capacity =
+                self.capacity.as_mut().expect("only a saved capacity begins the phases of its use");
             capacity.follow(&change);
             if log.interest().lifecycle {
                 log.push(now, Event::ResumePhase(Box::new(capacity.traced(Some(&change), &self.regulator))));

@@ -92,7 +92,9 @@ impl Recovery {
         }
         let mut news = false;
         for number in &self.numbers {
-            let Some(segment) = self.board.get(*number) else { continue };
+            let segment =
+                self.board.get(*number).expect("a segment that was just declared lost is on the board");
+            debug_assert!(segment.fate == Fate::Lost, "what is reported as lost was declared lost");
             news |= self.timeout.is_none_or(|timeout| timeout.is_new_event(segment));
             self.regulator.on_lost(segment.len(), segment.sent_at, &segment.rate);
             self.losses.push(Loss { start: segment.start, trigger });
@@ -151,7 +153,7 @@ impl Recovery {
             return self.rto.stop();
         }
         self.timeouts += 1;
-        let front = self.board.front().map_or(self.una, |front| front.start);
+        let front = self.board.front().expect("a timeout is that of a segment in flight").start;
         if let Some(known) = &mut self.timeout {
             known.again = known.front == front;
         }

@@ -180,9 +180,9 @@ impl Recovery {
             let seed = self.seed;
             let (initial_window, initial_packets) = (mss * segments, Some(segments));
             let setup = Setup { max_datagram_size: mss, initial_window, initial_packets, initial_rtt, seed };
-            if let Some(controller) = controller(config, setup) {
-                self.regulator.begin_anew(now, controller, pacer(config, mss));
-            }
+            let controller = controller(config, setup);
+            let controller = controller.expect("the controller before the handshake can be built again");
+            self.regulator.begin_anew(now, controller, pacer(config, mss));
         } else {
             self.regulator.signal(now, &Signal::DatagramSize { bytes: mss });
         }
@@ -260,6 +260,28 @@ impl Recovery {
         self.regulator.note_dry(now);
     }
 
+    /// Stops if numbers, scoreboard and timers contradict each other.
+    pub(crate) fn check(&self) {
+        self.board.check();
+        assert!(self.una <= self.nxt, "the peer acknowledges only what was sent");
+        let first = self.board.front().map(|front| front.start);
+        assert!(first.is_none_or(|first| first >= self.una), "what is acknowledged is not on the board");
+        self.rtt.check();
+        self.regulator.check();
+        assert!(
+            !self.probe_due || !self.board.is_empty(),
+            "a tail loss probe is due while something is in flight"
+        );
+        assert!(
+            self.pto_at.is_none() || !self.board.is_empty(),
+            "a probe is timed while something is in flight"
+        );
+        assert!(
+            self.reorder_at.is_none() || !self.board.is_empty(),
+            "reordering is awaited while something is in flight"
+        );
+    }
+
     /// New data is sent and advances SND.NXT.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, end: u64, fin: bool) {
@@ -279,7 +301,7 @@ impl Recovery {
 
     /// A segment is retransmitted.
     pub(crate) fn on_resent(&mut self, now: Time, number: u64) {
-        let Some(segment) = self.board.get(number) else { return };
+        let segment = self.board.get(number).expect("a segment that is sent again is on the board");
         let (length, state) = (segment.len(), (segment.len(), segment.sent_at, segment.rate));
         let rate = self.regulator.before_sent(now, length, self.in_flight());
         self.board.resent(number, now, rate);
@@ -344,6 +366,7 @@ impl Recovery {
 
     /// The byte of a window probe was acknowledged, which is not on the scoreboard.
     pub(crate) fn skip_to(&mut self, number: u64) {
+        debug_assert!(self.board.is_empty(), "a window is probed while nothing is in flight");
         if self.board.is_empty() {
             (self.una, self.nxt) = (number, number);
         }
