@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from quiclab import _signals
-from quiclab._lines import plain
-from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 from quiclab.commands.output import echo
+from quiclab.values import signals
+from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from quiclab.statistics import Interval
-    from quiclab.sweeps import Engine, Sweep
+    from quiclab.engines.sweeps import Engine
+    from quiclab.results.statistics import Interval
+    from quiclab.results.sweeps import Sweep
 
 ENGINES = ("local", "dask")
 INTERVALS = ("student", "bootstrap")
@@ -95,9 +96,10 @@ def sweep(
     If interrupted, the same command continues; with more values or repetitions, it runs only the new ones. The exit
     code is 1 if a run failed; the tables have the others.
     """
-    from quiclab.statistics import parts, resolve
-    from quiclab.sweeps import foretold, planned, varied
-    from quiclab.sweeps import sweep as run_sweep
+    from quiclab.engines.sweeps import foretold, planned
+    from quiclab.engines.sweeps import sweep as run_sweep
+    from quiclab.results.statistics import parts, resolve
+    from quiclab.results.sweeps import varied
 
     checked("--interval", interval, INTERVALS)
     checked("--engine", engine, ENGINES)
@@ -129,7 +131,7 @@ def sweep(
             out=True if out is None else out,
             progress=True,
         )
-    except (KeyboardInterrupt, _signals.Ended):
+    except (KeyboardInterrupt, signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
     columns = _columns(result, show)
@@ -178,7 +180,7 @@ def sweep(
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
-    from quiclab._results import important
+    from quiclab.results.numbers import important
 
     known = result.columns
     return list(dict.fromkeys(column for name in show for column in _shown(name, known))) if show else important(known)
@@ -186,8 +188,8 @@ def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
 
 def _shown(name: str, known: list[str]) -> list[str]:
     """The column of this name, or those of all flows that have it."""
-    from quiclab._results import of_flows
-    from quiclab.statistics import resolve
+    from quiclab.results.numbers import of_flows
+    from quiclab.results.statistics import resolve
 
     flows = list(of_flows(name, known).values())
     return flows if len(flows) > 1 and name not in known else [resolve(name, known)]
@@ -218,7 +220,7 @@ def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
 
 def _groups(result: "Sweep", by: list[str]) -> list[str]:
     """The columns of the groups; none for an empty name, which puts all runs together."""
-    from quiclab.statistics import resolve
+    from quiclab.results.statistics import resolve
 
     return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
 
@@ -228,8 +230,8 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from quiclab._results import Column, beside
-    from quiclab.plots.charts.labels import short
+    from quiclab.drawings.plots.charts.labels import short
+    from quiclab.results.numbers import Column, beside
 
     info = result.info
     shown = columns[:_MOST]
@@ -270,7 +272,7 @@ def _print(
 def _next(result: "Sweep", show: list[str] | None) -> str:
     """The command that shows the results: a figure, or the page where nothing was varied."""
     from quiclab.commands.plot import as_options
-    from quiclab.plots import usual
+    from quiclab.drawings.plots import usual
 
     columns = usual(result)
     if columns and show:
