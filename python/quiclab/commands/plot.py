@@ -11,6 +11,7 @@ from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.results.choice import SPREADS
 from quiclab.values.plain_text import plain
 from quiclab.values.suggestions import checked
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from quiclab import Sweep
 
 
+# `--help` names them, and imports no drawings for that; a test compares them with the tables.
 _OF_RUNS = ("overview", "flight", "rtt", "rate", "queue", "air", "playback")
 _OF_SWEEPS = ("line", "bar", "box", "ecdf", "heatmap")
-_SPREADS = ("student", "bootstrap", "quantiles")
 _STYLES = ("screen", "paper", "ieee", "acm")
 
 
@@ -76,7 +77,7 @@ def plot(
             metavar="KIND",
             help="Sweep: student, bootstrap or quantiles.",
             show_default=False,
-            autocompletion=completions.words(*_SPREADS),
+            autocompletion=completions.words(*SPREADS),
         ),
     ] = None,
     confidence: Annotated[

@@ -18,6 +18,7 @@ from quiclab.values.suggestions import checked
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from quiclab._quiclab import Sweep as Plan
     from quiclab.engines.sweeps import Engine
     from quiclab.results.statistics import Interval
     from quiclab.results.sweeps import Sweep
@@ -96,32 +97,15 @@ def sweep(
     If interrupted, the same command continues; with more values or repetitions, it runs only the new ones. The exit
     code is 1 if a run failed; the tables have the others.
     """
-    from quiclab.engines.sweeps import foretold, planned
+    from quiclab.engines.sweeps import planned
     from quiclab.engines.sweeps import sweep as run_sweep
-    from quiclab.results.statistics import parts, resolve
-    from quiclab.results.sweeps import varied
+    from quiclab.results.statistics import parts
 
     checked("--interval", interval, INTERVALS)
     checked("--engine", engine, ENGINES)
     scenario = read_scenario(file, set_)
     plan = planned(scenario)
-    if (known := plan.columns()) is not None:
-        # Before the runs, which may take hours.
-        paths = [(path, column) for path, _, column in plan.parameters]
-        for name in show or ():
-            _shown(name, known)
-        for name in by or ():
-            if name and varied(name, paths) == name:
-                resolve(name, known)
-    if not plan.parameters and plan.repetitions == 1:
-        echo(
-            "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
-        )
-    for note in [*plan.notes, *plan.file_notes()]:
-        echo(f"note: {plain(note)}", err=True)
-    warning = foretold(plan)
-    if warning:
-        echo(f"warning: {warning}", err=True)
+    warning = _foretold(plan, show, by)
     try:
         result = run_sweep(
             scenario,
@@ -167,7 +151,42 @@ def sweep(
     else:
         _print(result, columns, means, groups, show, interval)
     # What was said before the runs is not said again.
-    for told in [*(result.warnings if warning is None else []), *parted]:
+    _print_wrong(result, [*(result.warnings if warning is None else []), *parted])
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _foretold(plan: "Plan", show: list[str] | None, by: list[str] | None) -> str | None:
+    """Before the runs, which may take hours: checks the names of columns, and says what is to be known of the sweep.
+
+    Returns its warning, if there is one.
+    """
+    from quiclab.engines.sweeps import foretold
+    from quiclab.results.statistics import resolve
+    from quiclab.results.sweeps import varied
+
+    if (known := plan.columns()) is not None:
+        paths = [(path, column) for path, _, column in plan.parameters]
+        for name in show or ():
+            _shown(name, known)
+        for name in by or ():
+            if name and varied(name, paths) == name:
+                resolve(name, known)
+    if not plan.parameters and plan.repetitions == 1:
+        echo(
+            "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
+        )
+    for note in [*plan.notes, *plan.file_notes()]:
+        echo(f"note: {plain(note)}", err=True)
+    warning = foretold(plan)
+    if warning:
+        echo(f"warning: {warning}", err=True)
+    return warning
+
+
+def _print_wrong(result: "Sweep", warnings: list[str]) -> None:
+    """Warnings, and the first runs that failed."""
+    for told in warnings:
         echo(f"warning: {told}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
@@ -175,8 +194,6 @@ def sweep(
         echo(plain(line), err=True)
     if (more := result.info["failed"] - _FAILURES) > 0:
         echo(f"{more} more failed: see sweep.json", err=True)
-    if result.failures:
-        raise typer.Exit(1)
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:

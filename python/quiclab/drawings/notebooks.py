@@ -29,8 +29,6 @@ _VALUES = 8
 _FAILURES = 3
 _MOST_RUNS = 10_000
 """The most runs over which means are taken only to be shown."""
-_MEANS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
-"""Of which numbers of a connection."""
 _MOST_MEANS = 6
 _PIXELS_PER_INCH = 150
 """Of the picture of a figure, which is shown at two thirds of its size: sharp on screens of high resolution."""
@@ -174,7 +172,7 @@ def _means(sweep: Sweep) -> str:
 
 
 def _is_shown(name: str, runs: "pa.Table") -> bool:
-    ends = tuple(f".{end}" for end in _MEANS)
+    ends = tuple(f".{end}" for end in numbers.IMPORTANT)
     return name.startswith("connection.") and name.endswith(ends) and runs.column(name).null_count < len(runs)
 
 

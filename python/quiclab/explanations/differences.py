@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from quiclab import _quiclab
 from quiclab._quiclab import Error, OutputError
 from quiclab.explanations import table_differences
+from quiclab.results.agreement import NAMES
 from quiclab.results.numbers import important
 from quiclab.results.run import Run, load
 from quiclab.results.scenario import Scenario
@@ -28,7 +29,6 @@ _KINDS = {
     "nodes": "node",
 }
 """Lists of a summary, and how the names of their values begin: as the columns of a sweep do."""
-_NAMES = ("name", "direction", "attachment", "to")
 _NOT_RESULTS = ("scenario", "seed")
 
 
@@ -134,11 +134,11 @@ class Values(dict[str, Any]):
         for key, value in document.items():
             if _are_tables(value):
                 for at, entry in enumerate(value):
-                    names = [str(entry[part]) for part in _NAMES if isinstance(entry.get(part), str)]
+                    names = [str(entry[part]) for part in NAMES if isinstance(entry.get(part), str)]
                     if key not in kinds:
                         names = names[:1]
                     path = ".".join([kinds.get(key, key), *(names or [str(at)])])
-                    named = _NAMES if key in kinds else _NAMES[:1]
+                    named = NAMES if key in kinds else NAMES[:1]
                     self.entries[path] = entry
                     self.update(_leaves({part: one for part, one in entry.items() if part not in named}, path))
             else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 
-_NAMES = ("name", "direction", "attachment", "to")
+NAMES = ("name", "direction", "attachment", "to")
 """What together names an entry of a summary."""
 _ALWAYS = ("sender", "completed", "completion_s", "goodput_mbps", "delivered_bytes", "packets_sent")
 """What the entry of a connection has that was begun; one that was not has only its name."""
@@ -61,7 +61,7 @@ _SIDES = frozenset({"client", "server"})
 def summary(found: dict[str, Any]) -> None:
     """Checks that the numbers of a summary go together. Raises `WrongError`, which names the first that does not."""
     for kind in ("connections", "links", "media"):
-        names = [tuple(entry.get(part) for part in _NAMES) for entry in found.get(kind, [])]
+        names = [tuple(entry.get(part) for part in NAMES) for entry in found.get(kind, [])]
         for at, name in enumerate(names):
             if name in names[:at]:
                 raise WrongError(
@@ -110,8 +110,8 @@ def _connection(path: str, entry: Mapping[str, Any], duration_s: float, carriers
 
 def _carriers(found: Mapping[str, Any]) -> set[str]:
     """What can hold packets: links with their directions, lanes of media, nodes that take time."""
-    names = {" ".join(entry[part] for part in _NAMES if part in entry) for entry in found.get("links", [])}
-    names |= {" ".join(entry[part] for part in _NAMES if part in entry) for entry in found.get("media", [])}
+    names = {" ".join(entry[part] for part in NAMES if part in entry) for entry in found.get("links", [])}
+    names |= {" ".join(entry[part] for part in NAMES if part in entry) for entry in found.get("media", [])}
     return names | {f"{entry['name']} processing" for entry in found.get("processing", [])}
 
 

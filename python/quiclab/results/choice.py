@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Required, TypedDict
+from typing import Any, Literal, Required, TypedDict, get_args
 
 from quiclab.values import arguments
 
 Spread = Literal["student", "bootstrap", "quantiles"]
+SPREADS: tuple[Spread, ...] = get_args(Spread)
+"""The words for what can be around a mean."""
 
 
 @dataclass(frozen=True)

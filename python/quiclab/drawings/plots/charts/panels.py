@@ -12,7 +12,7 @@ from quiclab.drawings.plots.charts.labels import label, value_text
 from quiclab.drawings.plots.charts.series import TIME
 from quiclab.drawings.plots.looks import current
 from quiclab.drawings.plots.style import MARKERS
-from quiclab.results.choice import Choice
+from quiclab.results.choice import SPREADS, Choice
 from quiclab.results.statistics import Part, interval_of, mean_of, part_told, resolve
 from quiclab.values.downsampling import Series
 from quiclab.values.suggestions import hint
@@ -25,7 +25,6 @@ _MOST_PANELS = 30
 _MOST_PLACES = 200
 """More than can be told apart on a page."""
 
-SPREADS = ("student", "bootstrap", "quantiles")
 _LOGARITHMIC = ("x", "y", "v")
 _SIDE_BY_SIDE = ("bar", "box")
 """Kinds whose horizontal axis has a place for each value, whether it is a number or not."""
