@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab import _quiclab, emulation
+from quiclab import _quiclab
+from quiclab.engines import emulation
 
 DELAY_MS = 5.0
 KINDS: dict[str, tuple[float, int, list[str]]] = {

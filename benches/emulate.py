@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab import _quiclab, emulation
+from quiclab import _quiclab
+from quiclab.engines import emulation
 
 ROOT = Path(__file__).resolve().parent.parent
 FORWARDER = ROOT / "target" / "release" / "forward"

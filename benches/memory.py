@@ -21,18 +21,19 @@ THINNED = "record.rows=250000"
 STAGES = """
 import resource, sys, tempfile
 from pathlib import Path
-from quiclab import Scenario, _libraries, plots
+from quiclab import Scenario, plots
+from quiclab.values import libraries
 
 def told(stage):
     print(stage, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, sep=":", flush=True)
 
-_libraries.alone()
+libraries.alone()
 scenario = Scenario.from_file(sys.argv[2], sys.argv[3:])
 told("read")
 with tempfile.TemporaryDirectory() as folder:
     run = scenario.run(out=Path(folder) / "run" if sys.argv[1] == "files" else None, figure=False)
     told("simulated, with tables")
-    with _libraries.loaded(figures=True):
+    with libraries.loaded(figures=True):
         plots.save(run, Path(folder) / "figure.png")
     told("figure drawn")
     rows = max(sum(map(len, run.parts(name, []))) for name in run.tables)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import quiclab
-from quiclab._document import to_toml
+from quiclab.values.toml_text import to_toml
 
 FLOWS = (1_000, 10_000)
 RUNS = 1_000

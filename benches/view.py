@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from chromium import Page, browser
-from quiclab.view.page import page as build
+from quiclab.drawings.view.page import page as build
 from test_view_page import many
 
 DRAWINGS = 30

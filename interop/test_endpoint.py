@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from runner.stacks import PEERS, ROOT
 
-from quiclab import emulation
+from quiclab.engines import emulation
 
 PERMITTED = pytest.mark.skipif(
     not emulation.permitted(), reason="NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell of a matrix is run"

@@ -10,7 +10,7 @@ from test_endpoint import PERMITTED
 from validation import abr, completion, kernel, player, resumption, schedulers, stacks, whole_packets
 from validation.__main__ import DOCUMENT, page
 
-from quiclab.matrix import Outcome
+from quiclab.engines.matrix import Outcome
 
 
 def test_the_order_of_schedulers_is_that_of_the_simulation(tmp_path: Path) -> None:

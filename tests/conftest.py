@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import quiclab
-from quiclab import _signals
+from quiclab.values import signals
 
 SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 """A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
@@ -84,7 +84,7 @@ class Command:
         """
 
         def prepare() -> None:
-            for number in _signals.ENDING:
+            for number in signals.ENDING:
                 signal.signal(number, signal.SIG_DFL)
             if before is not None:
                 before()

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from quiclab import emulation
-from quiclab.play import browser
+from quiclab.engines import emulation
+from quiclab.engines.play import browser
 
 
 def needs(*programs: str) -> None:

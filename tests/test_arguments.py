@@ -9,7 +9,8 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO, SWEEP
-from quiclab import _given, plots, report, statistics, traces, view
+from quiclab import plots, report, statistics, traces, view
+from quiclab.values import arguments
 
 HALF = "a\ud800"
 LONG = "x" * 100_000
@@ -154,8 +155,8 @@ def test_a_wrong_seed_of_an_environment_is_told_in_one_line(environment: str) ->
 
 
 def test_right_arguments_are_taken(place: Path) -> None:
-    assert _given.path("x", "a/b") == _given.path("x", Path("a/b")) == Path("a/b")
-    assert _given.texts("x", "ab", "names") == ["ab"] and _given.texts("x", ("a", "b"), "names") == ["a", "b"]
+    assert arguments.path("x", "a/b") == arguments.path("x", Path("a/b")) == Path("a/b")
+    assert arguments.texts("x", "ab", "names") == ["ab"] and arguments.texts("x", ("a", "b"), "names") == ["a", "b"]
     assert len(_sweep(place).means("goodput_mbps", interval="bootstrap", seed=1 << 100)) == 4
     assert _trace(place).outages(0, 0) == [(1_000_000_000, 2_000_000_000)]
     plots.save(_run(place), str(place / "p.png"), "rtt")

@@ -14,7 +14,8 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO, SWEEP
-from quiclab import _shape, cli
+from quiclab import cli
+from quiclab.values import shapes
 
 VALUES: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, -1e300, 10**30, float("nan"), float("inf")),
@@ -301,11 +302,11 @@ def test_the_shape_is_that_of_real_runs(folders: dict[str, Path]) -> None:
         run = quiclab.load(folder)
         for name in run.tables:
             schema = pq.read_schema(str(folder / f"{name}.parquet"))
-            _shape.columns(schema, schema.names)
+            shapes.columns(schema, schema.names)
             for field in schema:
                 is_text = str(field.type).startswith("dictionary")
-                assert is_text == (field.name in _shape.TEXTS), (name, field.name)
-        _shape.scenario("", run._document)
+                assert is_text == (field.name in shapes.TEXTS), (name, field.name)
+        shapes.scenario("", run._document)
 
 
 def test_qoe_of_a_changed_playback_ends_in_one_line(

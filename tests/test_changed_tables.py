@@ -12,8 +12,8 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO, Command
-from quiclab import _shape
-from quiclab._lines import harmless
+from quiclab.values import shapes
+from quiclab.values.plain_text import harmless
 
 READERS = {
     "connection": (["plot"], ["why"]),
@@ -99,11 +99,11 @@ def test_commands_say_the_file_and_the_column(made: Path, tmp_path: Path, table:
 
 def test_what_readers_need_is_in_every_run(made: Path) -> None:
     run = quiclab.load(made / "run")
-    for name, columns in _shape.NEEDED.items():
+    for name, columns in shapes.NEEDED.items():
         if name != "series":
             assert set(columns) <= set(run.table(name).column_names), name
     swept = quiclab.load_sweep(made / "swept")
-    assert swept.series is not None and set(_shape.NEEDED["series"]) <= set(swept.series.column_names)
+    assert swept.series is not None and set(shapes.NEEDED["series"]) <= set(swept.series.column_names)
 
 
 def without(column: str) -> Callable[[pa.Table], pa.Table]:

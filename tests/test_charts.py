@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import plots
-from quiclab.plots.logarithmic import set_logarithmic
-from quiclab.plots.style import styled
+from quiclab.drawings.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots.style import styled
 
 SWEEP = (
     SCENARIO

@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 import pytest
 from matplotlib.figure import Figure
 
+from quiclab.drawings import traces as trace_figure
+from quiclab.drawings.plots.edges import with_whole_marks
+from quiclab.drawings.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots.style import styled
 from quiclab.plots import Choice, chart
-from quiclab.plots.edges import with_whole_marks
-from quiclab.plots.logarithmic import set_logarithmic
-from quiclab.plots.style import styled
-from quiclab.traces import figure as trace_figure
-from quiclab.traces.capacity import Capacity
+from quiclab.values.traces.capacity import Capacity
 
 ODD = pa.table(
     {

@@ -193,7 +193,7 @@ def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: 
     def cluster_of(*_: Any) -> Iterator[Deadly]:
         yield client
 
-    monkeypatch.setattr("quiclab._cluster._client", cluster_of)
+    monkeypatch.setattr("quiclab.engines.cluster._client", cluster_of)
     there = quiclab.sweep(file, {"sweep.repetitions": 50}, engine="dask", out=sweeps.folder / "there")
     (failure,) = there.failures
     assert (failure["run"], failure["seed"]) == (101, victim["seed"])
@@ -252,8 +252,8 @@ def test_a_result_that_is_lost_with_its_worker_stops_nothing_else(
         if len(seen) == 5:
             client.again.set()
 
-    monkeypatch.setattr("quiclab._cluster._client", cluster_of)
-    monkeypatch.setattr("quiclab._cluster._SECONDS_BETWEEN_LOOKS", 0.2)
+    monkeypatch.setattr("quiclab.engines.cluster._client", cluster_of)
+    monkeypatch.setattr("quiclab.engines.cluster._SECONDS_BETWEEN_LOOKS", 0.2)
     arguments: dict[str, Any] = {"engine": "dask", "out": sweeps.folder / "there", "progress": watch}
     monkeypatch.setattr(Forgetful, "cancel", lambda *_: None)
     with pytest.raises(KeyboardInterrupt):
@@ -299,17 +299,17 @@ def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_said(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quiclab import _cluster
+    from quiclab.engines import cluster
 
-    monkeypatch.setattr(_cluster, "_SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 1)
     with pytest.raises(quiclab.Error, match=r"tcp://127\.0\.0\.1:1: no Dask scheduler answers: "):
         quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", scheduler="tcp://127.0.0.1:1")
 
 
 def test_workers_of_another_version_are_refused(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quiclab import _cluster
+    from quiclab.engines import cluster
 
-    monkeypatch.setattr(_cluster, "PROGRAM", "0.0.9 abc")
+    monkeypatch.setattr(cluster, "PROGRAM", "0.0.9 abc")
     with pytest.raises(quiclab.Error, match=rf"has quiclab {quiclab.__version__} \w+; expected 0\.0\.9 abc, as here"):
         quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", jobs=1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from quiclab.plots.columns import having, mask, numbers, values
+from quiclab.values.columns import having, mask, numbers, values
 
 KINDS = [pa.int32(), pa.int64(), pa.uint32(), pa.uint64(), pa.float32(), pa.float64()]
 

@@ -35,7 +35,7 @@ def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
 
 @pytest.mark.parametrize("more", [0, 2])
 def test_packets_declared_lost_are_shown_where_some_only_came_late(run: quiclab.Run, more: int) -> None:
-    from quiclab._results import tables
+    from quiclab.results.numbers import tables
 
     summary = json.loads(json.dumps(run.summary))
     connection = summary["connections"][0]

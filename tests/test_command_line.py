@@ -21,11 +21,11 @@ from typer.testing import CliRunner
 
 import quiclab
 from conftest import SCENARIO, SWEEP, Command
-from quiclab._lines import short
-from quiclab._nearest import hint
 from quiclab.commands import app
 from quiclab.commands.keys import Keys, example
 from quiclab.commands.new import LIKE, TEMPLATES
+from quiclab.values.plain_text import short
+from quiclab.values.suggestions import hint
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

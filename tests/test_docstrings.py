@@ -122,12 +122,10 @@ PARTS = {
     "__main__": "`python -m quiclab`",
     "cli": "the program `quiclab`",
     "commands": "its commands",
-    "emulation": "`quiclab emulate`",
-    "matrix": "`quiclab matrix`",
     "papers": "data of `quiclab reproduce`",
-    "play": "`quiclab play`",
     "reproduce": "`quiclab reproduce`",
     "sidx": "`python -m quiclab.sidx`",
+    **dict.fromkeys(("values", "records", "results", "explanations", "drawings", "engines", "learning"), "a floor"),
 }
 """Modules without an underscore that are not public, and what they are."""
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import SCENARIO
 from quiclab import Scenario, ScenarioError
-from quiclab._document import literal, to_toml
+from quiclab.values.toml_text import literal, to_toml
 
 keys = st.text(st.characters(codec="utf-8"), max_size=8)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quiclab.plots.downsample import downsample
+from quiclab.values.downsampling import downsample
 
 series = st.lists(st.tuples(st.floats(0, 100), st.floats(-1e9, 1e9)), min_size=1, max_size=400)
 

@@ -15,8 +15,9 @@ import pytest
 
 from conftest import Command
 from programs import needs, needs_namespaces
-from quiclab import emulation, load
+from quiclab import load
 from quiclab._quiclab import Error
+from quiclab.engines import emulation
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 

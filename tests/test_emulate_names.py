@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from programs import needs_namespaces
-from quiclab.emulation import _hosts
+from quiclab.engines.emulation import _hosts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 

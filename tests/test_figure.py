@@ -12,7 +12,8 @@ import pytest
 
 import quiclab
 from quiclab import plots
-from quiclab.plots.view import views
+from quiclab.drawings.plots import files
+from quiclab.drawings.plots.view import views
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -42,7 +43,7 @@ def test_the_picture_is_not_empty(run: quiclab.Run, tmp_path: Path) -> None:
 def test_a_png_is_what_savefig_makes_of_the_figure(run: quiclab.Run) -> None:
     from matplotlib.figure import Figure
 
-    from quiclab.plots.style import styled
+    from quiclab.drawings.plots.style import styled
 
     def chart() -> Figure:
         table = pa.table({"x": [1, 2, 3], "y": [0.1, 3.5, 2.0]})
@@ -57,7 +58,7 @@ def test_a_png_is_what_savefig_makes_of_the_figure(run: quiclab.Run) -> None:
         # Twice: the second layout of a figure begins where the first one ended.
         figure, other = draw(), draw()
         canvas, layout, resolution = figure.canvas, figure.get_layout_engine(), figure.get_dpi()
-        ours = plots._bytes([figure], "png")
+        ours = files._bytes([figure], "png")
         assert (figure.canvas, figure.get_layout_engine(), figure.get_dpi()) == (canvas, layout, resolution)
         theirs = BytesIO()
         with styled():
@@ -196,7 +197,7 @@ def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None
 
 
 def test_each_connection_is_shown_with_the_bottleneck_of_its_own_route() -> None:
-    from quiclab._results import of_bottlenecks
+    from quiclab.results.numbers import of_bottlenecks
 
     example = Path(__file__).parent.parent / "examples" / "page.toml"
     run = quiclab.Scenario.from_file(example).run()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quiclab
-from quiclab.plots.inside import outside
+from quiclab.drawings.plots.inside import outside
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PARTS = ("queue", "access", "transfer", "order")

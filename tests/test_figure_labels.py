@@ -11,8 +11,8 @@ from matplotlib.text import Text
 import quiclab
 from conftest import SWEEP
 from quiclab import plots
-from quiclab.plots.looks import styled
-from quiclab.traces import figure as trace_figure
+from quiclab.drawings import traces as trace_figure
+from quiclab.drawings.plots.looks import styled
 from quiclab.traces import read
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import quiclab
-from quiclab.plots.inside import outside
-from quiclab.plots.video import Playback, playback_of
-from quiclab.plots.view import views
+from quiclab.drawings.plots.inside import outside
+from quiclab.drawings.plots.video import Playback, playback_of
+from quiclab.drawings.plots.view import views
 
 LADDER = 'type = "ladder", duration = "60 s", variation = 0.3'
 

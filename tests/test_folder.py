@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from quiclab import OutputError, _folder
+from quiclab import OutputError
+from quiclab.values import folders
 
 
 def entries(path: Path) -> list[str]:
@@ -17,7 +18,7 @@ def entries(path: Path) -> list[str]:
 
 
 def test_it_is_hidden_until_complete(tmp_path: Path) -> None:
-    with _folder.complete(_folder.only(tmp_path / "out")) as (partial, place):
+    with folders.complete(folders.only(tmp_path / "out")) as (partial, place):
         assert partial.name == f".out.partial-{os.getpid()}"
         assert place.final is None
         (partial / "file").write_text("x")
@@ -29,14 +30,14 @@ def test_it_is_hidden_until_complete(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_nothing_is_left_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
-    with pytest.raises(error), _folder.complete(_folder.only(tmp_path / "a" / "b" / "out")) as (partial, _):
+    with pytest.raises(error), folders.complete(folders.only(tmp_path / "a" / "b" / "out")) as (partial, _):
         (partial / "file").write_text("x")
         raise error
     assert entries(tmp_path) == []
 
 
 def test_a_parent_that_somebody_else_uses_stays(tmp_path: Path) -> None:
-    with pytest.raises(ValueError), _folder.complete(_folder.only(tmp_path / "a" / "out")):
+    with pytest.raises(ValueError), folders.complete(folders.only(tmp_path / "a" / "out")):
         (tmp_path / "a" / "theirs").touch()
         raise ValueError
     assert entries(tmp_path / "a") == ["theirs"]
@@ -44,17 +45,17 @@ def test_a_parent_that_somebody_else_uses_stays(tmp_path: Path) -> None:
 
 def test_one_that_exists_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(OutputError, match="exists already"), _folder.complete(_folder.only(tmp_path / "out")):
+    with pytest.raises(OutputError, match="exists already"), folders.complete(folders.only(tmp_path / "out")):
         pytest.fail("the run must not start")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(OutputError, match="exists already"), _folder.complete(_folder.only(tmp_path / "link")):
+    with pytest.raises(OutputError, match="exists already"), folders.complete(folders.only(tmp_path / "link")):
         pytest.fail("the run must not start")
 
 
 def test_one_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     with (
         pytest.raises(OutputError, match="meanwhile"),
-        _folder.complete(_folder.only(tmp_path / "out")) as (partial, _),
+        folders.complete(folders.only(tmp_path / "out")) as (partial, _),
     ):
         (tmp_path / "out").mkdir()
     assert entries(tmp_path) == ["out"]
@@ -65,7 +66,7 @@ def test_default_names_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     finals = []
     for _ in range(3):
-        with _folder.complete(_folder.numbered("two hosts/x", 7)) as (_, place):
+        with folders.complete(folders.numbered("two hosts/x", 7)) as (_, place):
             pass
         finals.append(str(place.final))
     assert finals == ["runs/two-hosts-x-seed7", "runs/two-hosts-x-seed7-2", "runs/two-hosts-x-seed7-3"]
@@ -74,8 +75,8 @@ def test_default_names_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_two_at_one_name_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with (
-        _folder.complete(_folder.numbered("x", 1)) as (first, one),
-        _folder.complete(_folder.numbered("x", 1)) as (second, two),
+        folders.complete(folders.numbered("x", 1)) as (first, one),
+        folders.complete(folders.numbered("x", 1)) as (second, two),
     ):
         assert first != second
     assert {str(one.final), str(two.final)} == {"runs/x-seed1", "runs/x-seed1-2"}
@@ -83,7 +84,7 @@ def test_two_at_one_name_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ["..", "", "../../etc", ".hidden"])
 def test_a_scenario_cannot_choose_another_folder(name: str) -> None:
-    first = _folder.numbered(name, 1).first
+    first = folders.numbered(name, 1).first
     assert first.parent == Path("runs")
     assert not first.name.startswith(".")
 
@@ -91,7 +92,7 @@ def test_a_scenario_cannot_choose_another_folder(name: str) -> None:
 def test_errors_name_the_final_folder(tmp_path: Path) -> None:
     with (
         pytest.raises(OutputError, match=f"^{tmp_path}/out/x.sqlog: full$"),
-        _folder.complete(_folder.only(tmp_path / "out")) as (partial, _),
+        folders.complete(folders.only(tmp_path / "out")) as (partial, _),
     ):
         raise OutputError(f"{partial}/x.sqlog: full")
 
@@ -100,7 +101,7 @@ def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with (
         pytest.raises(OutputError, match=r"cannot be written: Not a directory$"),
-        _folder.complete(_folder.only(tmp_path / "file" / "out")),
+        folders.complete(folders.only(tmp_path / "file" / "out")),
     ):
         pytest.fail("the run must not start")
 
@@ -108,7 +109,7 @@ def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
 HOLDING = """
 import sys
 from pathlib import Path
-from quiclab import _folder as folder
+from quiclab.values import folders as folder
 with folder.complete(folder.numbered(sys.argv[1], 1)) as (partial, _):
     (partial / "file").write_text("x")
     held = folder.temporary()
@@ -139,13 +140,13 @@ def test_what_a_killed_run_left_is_taken_away_and_what_lives_stays(
     (tmp_path / "runs" / ".theirs.partial-x").mkdir()
     assert entries(tmp_path / "runs") == sorted([*left, ".theirs.partial-x"])
     # A run of another name: all in runs/ is ours. A folder of somebody's choice is not.
-    with _folder.complete(_folder.only(tmp_path / "runs" / "c")):
+    with folders.complete(folders.only(tmp_path / "runs" / "c")):
         assert (tmp_path / "runs" / left[0]).exists()
-    with _folder.complete(_folder.numbered("c", 2)):
+    with folders.complete(folders.numbered("c", 2)):
         assert not (tmp_path / "runs" / left[0]).exists()
     assert entries(tmp_path / "runs") == sorted([left[1], ".theirs.partial-x", "c", "c-seed2"])
     assert [path.exists() for path in held] == [True, True]
-    mine = _folder.temporary()
+    mine = folders.temporary()
     assert [path.exists() for path in held] == [False, True] and Path(mine.name).exists()
     alive.communicate("")
     assert (tmp_path / "runs" / "b-seed1" / "file").read_text() == "x"

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import quiclab
-import quiclab.gym.video
+import quiclab.learning.video
 from quiclab.gym import RateAdaptation
 
 LADDER = ["400 kbit/s", "1 Mbit/s", "2500 kbit/s", "5 Mbit/s"]
@@ -49,7 +49,7 @@ def ring(segment: int) -> int:
 
 
 def test_the_checker_of_gymnasium_has_nothing_to_say() -> None:
-    env = gymnasium.make(quiclab.gym.video.ID, scenario=scenario(), disable_env_checker=True)
+    env = gymnasium.make(quiclab.learning.video.ID, scenario=scenario(), disable_env_checker=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*Box observation.*")

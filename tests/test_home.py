@@ -164,7 +164,7 @@ def test_sweeps_do_not_say_where_the_home_is(tmp_path: Path, home: Path, spellin
 
 
 def test_a_home_is_found_in_texts_and_nothing_else() -> None:
-    from quiclab._folder import _in_text
+    from quiclab.values.folders import _in_text
 
     pattern = _in_text("/people/ada")
     for text, expected in (
@@ -188,7 +188,7 @@ ODD_HOMES = ("/people/o'brien", '/people/a"b', "/people/r&d", "/people/andré", 
 
 @pytest.mark.parametrize("place", ODD_HOMES)
 def test_a_home_is_found_however_a_text_writes_its_name(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    from quiclab._folder import without_home
+    from quiclab.values.folders import without_home
 
     monkeypatch.setenv("HOME", place)
     path = f"{place}/x"
@@ -211,7 +211,7 @@ def test_a_home_is_found_however_a_text_writes_its_name(monkeypatch: pytest.Monk
 
 
 def test_the_home_in_an_option_of_a_command_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from quiclab._folder import without_home
+    from quiclab.values.folders import without_home
 
     monkeypatch.setenv("HOME", "/people/ada")
     for text, expected in (

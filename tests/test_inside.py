@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 import quiclab
 from conftest import SCENARIO
 from quiclab import plots, traces
-from quiclab.plots.inside import covered, drawn, outside
-from quiclab.traces import figure as trace_figure
+from quiclab.drawings import traces as trace_figure
+from quiclab.drawings.plots.inside import covered, drawn, outside
 
 SECOND = """
 [[flow]]

@@ -8,8 +8,10 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO
-from quiclab import _sweep_tables, statistics, sweeps
+from quiclab import statistics
+from quiclab.engines import sweeps
 from quiclab.progress import SweepCallback
+from quiclab.records import sweep_tables
 
 SHORT = SCENARIO.replace("300 kB", "1 kB")
 """A run of a tenth of a millisecond."""
@@ -35,10 +37,11 @@ import sys
 from resource import RUSAGE_SELF, getrusage
 
 import quiclab
-from quiclab import _sweep_tables, sweeps
+from quiclab.engines import sweeps
+from quiclab.records import sweep_tables as _sweep_tables
 
 # What does not grow is reached by few runs already.
-_sweep_tables._ROWS_AT_ONCE = sweeps._ROWS_OF_MEANS = 512
+sweep_tables._ROWS_AT_ONCE = sweeps._ROWS_OF_MEANS = 512
 for _ in range(2):
     sweep = quiclab.sweep(sys.argv[1], out=sys.argv[1] + ".out", jobs=1)
     sweep.means("goodput_mbps", "completion_s")
@@ -113,7 +116,7 @@ def test_few_of_many_means_are_those_of_the_whole_table(
 
 
 def test_means_read_only_the_columns_that_they_need(combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeps.Sweep, "runs", property(lambda _: pytest.fail("the whole table is read")))
+    monkeypatch.setattr(quiclab.Sweep, "runs", property(lambda _: pytest.fail("the whole table is read")))
     assert len(combined.means("goodput_mbps")) == 18
     assert len(combined.means("goodput_mbps", by=["transport.ack_ratio"])) == 3
     assert len(combined.quantiles("completion_s", by=[])) == 1
@@ -133,7 +136,7 @@ def test_the_list_of_failures_has_an_end(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_sweep_that_ends_while_it_writes_tables_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sweep_tables, "_ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(sweep_tables, "_ROWS_AT_ONCE", 10)
     monkeypatch.setattr(sweeps, "_SECONDS_BETWEEN_REPORTS", 0.0)
     text = SHORT + COMBINATIONS.replace("[sweep]", '[sweep]\nseries = ["queue"]')
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import Error, plots
-from quiclab.plots.looks import STYLES, WIDTHS, current
+from quiclab.drawings.plots.looks import STYLES, WIDTHS, current
 from quiclab.statistics import interval_of
 
 SWEEP = (

@@ -15,7 +15,7 @@ import quiclab
 from conftest import Command
 from programs import needs, needs_namespaces
 from quiclab._quiclab import OutputError
-from quiclab.matrix import packets
+from quiclab.engines.matrix import packets
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 

@@ -68,7 +68,7 @@ def test_a_figure_is_shown_once_with_and_without_pyplot() -> None:
 
 def test_figures_of_sweeps_and_traces_are_shown() -> None:
     script = f"import quiclab\nsweep = quiclab.sweep(quiclab.Scenario.from_text('''{many_short_runs(1)}'''))\n"
-    trace = "from quiclab.traces.figure import draw\ndraw(quiclab.traces.Capacity([0], [10**7], 10**9), 'a trace')"
+    trace = "from quiclab.drawings.traces import draw\ndraw(quiclab.traces.Capacity([0], [10**7], 10**9), 'a trace')"
     for (output,) in outputs(f"{script}sweep.plot(x='ack_ratio', y='goodput_mbps')", trace):
         assert "image/png" in output["data"]
 

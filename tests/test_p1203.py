@@ -17,7 +17,8 @@ import pytest
 import quiclab
 from conftest import Command
 from quiclab import p1203
-from quiclab._extras import install
+from quiclab.explanations import video_quality
+from quiclab.values.extras import install
 
 STAND_IN = '''
 """What the package itu-p1203 documents, without its model."""
@@ -210,7 +211,7 @@ def test_resolutions(stalled: quiclab.Run) -> None:
         (one,) = p1203.inputs(film('"4 Mbit/s"', fixed))["I13"]["segments"]
         assert one["resolution"] == size
     for mbps, size in ((0.23, "416x234"), (0.365, "640x360"), (1.999, "768x432"), (5.9, "1280x720"), (20, "1920x1080")):
-        assert p1203._resolution("film", {"bitrate_mbps": mbps}, None) == size
+        assert video_quality._resolution("film", {"bitrate_mbps": mbps}, None) == size
 
 
 def test_a_run_folder_has_the_same_inputs(stalled: quiclab.Run, tmp_path: Path) -> None:

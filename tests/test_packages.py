@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import quiclab
-from quiclab import _extras, _share
+from quiclab.values import extras, package_data
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAY = ROOT / "tests" / "packages" / "play.py"
@@ -46,7 +46,7 @@ def test_the_wheel_has_examples_model_pages_and_papers(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     share = "quiclab/share"
     pages = {f"{share}/model/{page.name}" for page in (ROOT / "docs" / "model").glob("*.md")}
-    examples = {f"{share}/examples/{file}" for file in _share.example_files()}
+    examples = {f"{share}/examples/{file}" for file in package_data.example_files()}
     assert pages | examples | {f"{share}/papers.md"} == {name for name in names if name.startswith(f"{share}/")}
     papers = {
         str(file.relative_to(ROOT / "python"))
@@ -154,24 +154,24 @@ def test_an_extra_is_installed_from_where_quiclab_came_from(
     wheel.touch()
     source, wanted = ORIGINS[origin]
     text = None if source is None else json.dumps(source).replace("{wheel}", str(wheel))
-    monkeypatch.setattr(_extras, "distribution", lambda name: Installed(text))
+    monkeypatch.setattr(extras, "distribution", lambda name: Installed(text))
     monkeypatch.chdir(tmp_path)
-    told = _extras.install_extra("gym")
+    told = extras.install_extra("gym")
     assert told == f"{sys.executable} -m pip install {wanted.replace('{wheel}', str(wheel))}"
 
 
 def test_the_command_is_short_where_python_is_below(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(sys.executable).parent.parent)
-    assert _extras.install("pandas") == "bin/python -m pip install pandas"
+    assert extras.install("pandas") == "bin/python -m pip install pandas"
 
 
 def test_an_environment_without_pip_is_one_of_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_extras, "find_spec", lambda name: None)
-    assert _extras.install("pandas") == f"uv pip install --python {sys.executable} pandas"
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    assert extras.install("pandas") == f"uv pip install --python {sys.executable} pandas"
 
 
 def test_extras_of_the_package_are_those_that_messages_name() -> None:
     for extra in ("gym", "cluster", "docs", "test"):
-        assert _extras.packages(distribution("quiclab"), extra), extra
+        assert extras.packages(distribution("quiclab"), extra), extra
     assert quiclab.__version__ == distribution("quiclab").version

@@ -12,7 +12,7 @@ import quiclab
 from conftest import Command
 from programs import needs, needs_a_player, needs_namespaces
 from quiclab._quiclab import Error
-from quiclab.play import browser, dashjs, film, record, session
+from quiclab.engines.play import browser, dashjs, film, record, session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 

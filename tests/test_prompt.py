@@ -73,7 +73,7 @@ def test_modules_are_imported_when_they_are_used(use: str, tmp_path: Path) -> No
 
 
 def test_a_missing_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quiclab._extras import install_extra
+    from quiclab.values.extras import install_extra
 
     monkeypatch.chdir(tmp_path)
     script = """if True:
@@ -95,14 +95,20 @@ def test_help_imports_no_command(tmp_path: Path) -> None:
 
 def test_help_of_a_command_imports_it_alone(tmp_path: Path) -> None:
     modules = imported(tmp_path, "run", "--help")
-    assert not modules & {*LARGE, "rich", "pydantic", "quiclab.scenario"}
+    assert not modules & {*LARGE, "rich", "pydantic", "quiclab.results.scenario"}
     assert commands_of(modules) == {"run"}
 
 
 def test_a_run_without_tables_imports_no_large_library(tmp_path: Path) -> None:
     arguments = ("run", "bulk.toml", "--no-tables", "--seed", "3", "--set", "duration=5 s", "--out", "there")
     modules = imported(tmp_path, *arguments)
-    assert not modules & {*LARGE, "pydantic", "quiclab.plots", "quiclab.sweeps", "quiclab.statistics"}
+    assert not modules & {
+        *LARGE,
+        "pydantic",
+        "quiclab.drawings.plots",
+        "quiclab.results.sweeps",
+        "quiclab.results.statistics",
+    }
     modules = imported(tmp_path, "run", "bulk.toml", "--no-tables", "--json")
     assert not modules & {*LARGE, "pydantic", "rich"}
 
@@ -111,13 +117,13 @@ def test_a_run_imports_what_its_figure_needs(tmp_path: Path) -> None:
     modules = imported(tmp_path, "run", "bulk.toml")
     assert {"matplotlib", "numpy", "pyarrow"} <= modules
     unneeded = {"pandas", "pydantic", "matplotlib.pyplot", "matplotlib.backends.backend_pdf"}
-    assert not modules & {*unneeded, "quiclab.plots.charts", "quiclab.statistics"}
+    assert not modules & {*unneeded, "quiclab.drawings.plots.charts", "quiclab.results.statistics"}
 
 
 def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) -> None:
     script = """if True:
         import gc, os, sys
-        from quiclab import _libraries as libraries
+        from quiclab.values import libraries
         environment = dict(os.environ)
         with libraries.loaded(figures=True):
             assert "numpy" not in sys.modules, "only in a command"
@@ -146,7 +152,7 @@ def test_a_command_that_reads_much_gives_memory_back(tmp_path: Path) -> None:
     script = """if True:
         import re, sys
         from pathlib import Path
-        from quiclab import _libraries as libraries
+        from quiclab.values import libraries
         def left():
             bytearray(30_000_000)
             pieces = [bytearray(2_000_000) for _ in range(50)]

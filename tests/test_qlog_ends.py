@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from quiclab import view
-from quiclab.view import model, qlog
+from quiclab.drawings.view import model
+from quiclab.records import qlog
 from view_logs import Event, two_streams
 
 MS = 1_000_000

@@ -10,7 +10,8 @@ import pytest
 import quiclab
 from conftest import Command
 from quiclab import view
-from quiclab.view import model, qlog
+from quiclab.drawings.view import model
+from quiclab.records import qlog
 from view_logs import header, two_streams, write_sequence, write_two_streams
 
 CASES = Path(__file__).parent / "qlog"
@@ -287,9 +288,9 @@ def test_gzip_that_is_cut_or_broken_shows_what_was_unpacked(tmp_path: Path, form
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quiclab.view.qlog import contained as plain
-    from quiclab.view.qlog import sequence as lines
-    from quiclab.view.qlog import source
+    from quiclab.records.qlog import contained as plain
+    from quiclab.records.qlog import sequence as lines
+    from quiclab.records.qlog import source
 
     path = tmp_path / "x.qlog"
     path.write_bytes(

@@ -10,8 +10,9 @@ import pytest
 
 import quiclab
 from quiclab import view
-from quiclab.view import model, qlog
-from quiclab.view.qlog import events as reading
+from quiclab.drawings.view import model
+from quiclab.records import qlog
+from quiclab.records.qlog import events as reading
 from view_logs import two_streams
 
 Record = dict[str, Any]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from quiclab._quiclab import Error
-from quiclab.view import model, qlog
-from quiclab.view.qlog import events
+from quiclab.drawings.view import model
+from quiclab.records import qlog
+from quiclab.records.qlog import events
 from view_logs import header, two_streams
 
 SPELLINGS = {

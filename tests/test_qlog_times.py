@@ -10,7 +10,7 @@ import pytest
 
 import quiclab
 from quiclab import view
-from quiclab.view import qlog
+from quiclab.records import qlog
 from view_logs import two_streams
 
 Record = dict[str, Any]

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import quiclab
 from quiclab import traces
-from quiclab.view import model, qlog
-from quiclab.view.page import page
-from quiclab.view.qlog import events
+from quiclab.drawings.view import model
+from quiclab.drawings.view.page import page
+from quiclab.records import qlog
+from quiclab.records.qlog import events
 from view_logs import header, two_streams
 
 ANY_FOLDER = settings(

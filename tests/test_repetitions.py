@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import quiclab
 from quiclab.commands import app
-from quiclab.traces import generate
+from quiclab.values.traces import generate
 
 BASE = """
 duration = "3 s"

@@ -13,10 +13,10 @@ import pytest
 import quiclab
 from conftest import SCENARIO, SWEEP, Command
 from quiclab import report
-from quiclab.plots.view import views
-from quiclab.report import figures, runs, sweep
-from quiclab.report.packed import packed, shortened, steps
-from quiclab.report.tags import Html, table, tag, text, worded
+from quiclab.drawings.plots.view import views
+from quiclab.drawings.report import figures, runs, sweep
+from quiclab.drawings.report.packed import packed, shortened, steps
+from quiclab.drawings.report.tags import Html, table, tag, text, worded
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import quiclab
 from chromium import Browser, Page, browser
-from quiclab import _selfcontained
+from quiclab.drawings import self_contained
 
 WIDTHS = (360, 500, 820, 1400)
 SCALES = (1e-6, 1e-3, 0.5, 1.0, 7.3, 123.0, 9999.0, 12_345.0, 2_500_000.0, 8.1e7, 1e9, 1e12)
@@ -31,11 +31,11 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Page:
     # All modules but the last, which fills the page.
-    last = re.sub(r"^import .*\n", "", _selfcontained.source("report/browser/main.js"), flags=re.MULTILINE)
-    script = _selfcontained.bundle("report/browser/main.js")
+    last = re.sub(r"^import .*\n", "", self_contained.source("report/browser/main.js"), flags=re.MULTILINE)
+    script = self_contained.bundle("report/browser/main.js")
     assert script.endswith(last)
     path = tmp_path_factory.mktemp("page") / "page.html"
-    style = _selfcontained.source("report/browser/style.css")
+    style = self_contained.source("report/browser/style.css")
     path.write_text(HARNESS.format(style=style, script=script.removesuffix(last)))
     made = chromium.page()
     made.load(path, "window.quiclab")

@@ -196,5 +196,5 @@ def test_of_a_package_only_the_imported_modules_count() -> None:
     """A panel that is added to the figure of a run changes no figure of a paper."""
     shown = figure(PAPERS, "ns3-bbr-capacity")
     found = code(shown.folder / f"{shown.name}.py")
-    assert "quiclab.plots.style" in found
-    assert "quiclab.plots" not in found
+    assert "quiclab.drawings.plots.style" in found
+    assert "quiclab.drawings.plots" not in found

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import quiclab
 from conftest import Command
-from quiclab._results import METRICS, Column, arranged, beside, of_applications, of_bottlenecks, tables
+from quiclab.results.numbers import METRICS, Column, arranged, beside, of_applications, of_bottlenecks, tables
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -20,7 +20,7 @@ import callgrind
 from conftest import SCENARIO
 from programs import needs
 from quiclab import Scenario, ScenarioError
-from quiclab._document import to_toml
+from quiclab.values.toml_text import to_toml
 
 FLOW = {"name": "get", "client": "a", "server": "b", "application": {"type": "bulk", "size": "1 kB"}}
 DOCUMENT: dict[str, Any] = {"duration": "1 s", "link": [{"name": "wire", "from": "a", "to": "b"}], "flow": [FLOW]}

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quiclab
-from quiclab import Scenario, _stored, plots
-from quiclab.plots.downsample import downsample
-from quiclab.plots.reduced import merged, reduced
+from quiclab import Scenario, plots
+from quiclab.drawings.plots.reduced import merged, reduced
+from quiclab.values import stored_tables
+from quiclab.values.downsampling import downsample
 
 LONG = """
 duration = "60 s"
@@ -72,7 +73,7 @@ def test_a_stored_run_has_the_tables_of_one_in_memory(long: tuple[quiclab.Run, q
     assert in_files.path is not None
     groups = sizes(in_files.path / "queue.parquet")
     assert len(groups) > 3
-    assert set(groups[:-1]) == {_stored.ROWS}
+    assert set(groups[:-1]) == {stored_tables.ROWS}
     assert {file.name for file in in_files.path.glob("*.parquet")} == {f"{name}.parquet" for name in in_files.tables}
 
 
@@ -127,16 +128,16 @@ def test_an_error_while_parts_are_written_ends_the_run_and_leaves_nothing(
     message: str | None,
 ) -> None:
     calls = 0
-    original = getattr(_stored.Files, method)
+    original = getattr(stored_tables.Files, method)
 
-    def fails(self: _stored.Files, *arguments: Any) -> Any:
+    def fails(self: stored_tables.Files, *arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise error
         return original(self, *arguments)
 
-    monkeypatch.setattr(_stored.Files, method, fails)
+    monkeypatch.setattr(stored_tables.Files, method, fails)
     with pytest.raises(raised, match=message):
         Scenario.from_text(LONG, {"record.rows": 40_000}).run(out=tmp_path / "out")
     assert calls == 2
@@ -146,8 +147,9 @@ def test_an_error_while_parts_are_written_ends_the_run_and_leaves_nothing(
 PEAK = """
 import resource, sys
 from pathlib import Path
-from quiclab import Scenario, _libraries
-_libraries.alone()
+from quiclab import Scenario
+from quiclab.values import libraries
+libraries.alone()
 change = {"flow.first.application.size": sys.argv[2], "flow.second.application.size": sys.argv[2]}
 Scenario.from_text(Path(sys.argv[1]).read_text(), change).run(out=Path(sys.argv[1]).parent / sys.argv[2])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -199,5 +201,5 @@ def test_rows_of_a_subject_are_thinned_across_parts() -> None:
 
     # The words of the parts have other codes.
     split = [part(("a", "x", 1), ("a", "y", 2), ("a", "x", 3)), part(("b", "x", 4), ("a", "x", 5), ("a", "y", 6))]
-    left = [row["value"] for kept in _stored._every_second(split, ["who", "side"]) for row in kept.to_pylist()]
+    left = [row["value"] for kept in stored_tables._every_second(split, ["who", "side"]) for row in kept.to_pylist()]
     assert left == [1, 2, 4, 5]

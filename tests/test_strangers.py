@@ -17,7 +17,7 @@ import quiclab.traces
 from conftest import SCENARIO, Command
 from quiclab import _quiclab, report, view
 from quiclab.commands import app
-from quiclab.report.whole import whole
+from quiclab.drawings.report.whole import whole
 
 PLUGGED = """
 from pathlib import Path

@@ -180,7 +180,7 @@ def test_lines_of_progress_tell_the_time_left(
 ) -> None:
     """Without a terminal. What the folder had already took no time, and does not count for what is to come."""
     now = 100.0
-    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("quiclab.values.progress.time.monotonic", lambda: now)
     with progress.shown_sweep("bulk") as callback:
         for seconds, done in ((0, 50), (1, 51), (10, 60), (11, 61), (20, 70)):
             now = 100.0 + seconds
@@ -195,7 +195,7 @@ def test_lines_of_progress_tell_that_no_worker_is_there(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("quiclab.values.progress.time.monotonic", lambda: now)
     with progress.shown_sweep("bulk") as callback:
         for seconds, done, workers in ((0, 0, 0), (6, 0, 0), (12, 0, 2), (18, 50, 2), (24, 50, 0)):
             now = 100.0 + seconds
@@ -211,7 +211,7 @@ def test_lines_of_progress_tell_how_far_the_tables_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("quiclab.values.progress.time.monotonic", lambda: now)
     with progress.shown_sweep("bulk") as callback:
         for seconds, done, written in ((0, 0, None), (1, 100, None), (2, 100, 0.0), (12, 100, 0.25), (22, 100, 0.5)):
             now = 100.0 + seconds

@@ -16,7 +16,7 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO, many_short_runs
-from quiclab.table import _RESERVED, Table, sql_names
+from quiclab.results.table import _RESERVED, Table, sql_names
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from quiclab import _share
 from quiclab.commands.pager import console_text
 from quiclab.commands.pages import as_text, formula, rendered, section
 from quiclab.reproduce.catalogue import catalogue, figures
+from quiclab.values import package_data
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs" / "model").glob("*.md"))
@@ -71,20 +71,20 @@ def test_a_component_is_listed_with_its_page(command: Command) -> None:
 
 def test_every_component_that_names_a_page_has_it() -> None:
     from quiclab import rooms
-    from quiclab.commands.list import page_of
+    from quiclab.commands.model_pages import page_of
 
     # Components in Python, which other tests have registered, are called by their files.
     rows = [(topic, row) for topic in rooms() for row in topic["rows"] if ":" not in row["name"]]
     named = {page for topic, row in rows if (page := page_of(topic, row)) is not None}
     assert len(named) > 40
-    assert not [page for page in named if _share.model_page(page) is None]
+    assert not [page for page in named if package_data.model_page(page) is None]
 
 
 def test_every_paper_and_figure_is_explained(command: Command) -> None:
     for paper in catalogue():
-        assert section(_share.papers(), paper.title)
+        assert section(package_data.papers(), paper.title)
     for name in figures():
-        assert section(_share.papers(), f"{name}: "), name
+        assert section(package_data.papers(), f"{name}: "), name
     assert "holds" in command("explain", "inet-flow-control").stdout
     assert json.loads(command("explain", "bdp", "--json").stdout)[0]["what"] == "a paper, reproduced"
     assert "did you mean 'bdp-storage'" in command("explain", "bdp-storag").stderr

@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 import quiclab
 from conftest import SCENARIO
 from quiclab.commands import app
-from quiclab.traces import KINDS, Capacity, Series, generate, read, series_of, write
-from quiclab.traces.figure import draw
+from quiclab.drawings.traces import draw
+from quiclab.traces import KINDS, Capacity, Series, read, series_of, write
+from quiclab.values.traces import generate
 
 SEEDS = range(1, 11)
 

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from quiclab.plots.charts.choice import Choice, Options
+from quiclab.results.choice import Choice, Options
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "typed" / "experiment.py"

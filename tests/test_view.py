@@ -10,9 +10,10 @@ import pytest
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import view
-from quiclab.view import model, qlog, tables
-from quiclab.view.model import Spans
-from quiclab.view.page import bundle, page
+from quiclab.drawings.view import model, tables
+from quiclab.drawings.view.model import Spans
+from quiclab.drawings.view.page import bundle, page
+from quiclab.records import qlog
 from view_logs import Event, ack, header, packet, stream, two_streams, write_sequence, write_two_streams
 
 TWO_STREAMS = (

@@ -10,8 +10,9 @@ import pytest
 import quiclab
 from chromium import Browser, Page, browser
 from quiclab import view
-from quiclab.view import model, qlog
-from quiclab.view.page import page as build
+from quiclab.drawings.view import model
+from quiclab.drawings.view.page import page as build
+from quiclab.records import qlog
 from test_view_page import MS, READY, Figure, many
 from test_view_runs import OUTAGE
 from view_logs import write_two_streams

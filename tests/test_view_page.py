@@ -12,9 +12,10 @@ import quiclab
 from chromium import Browser, Page, browser
 from conftest import SCENARIO
 from quiclab import view
-from quiclab.view import model, qlog
-from quiclab.view.page import page as build
-from quiclab.view.qlog import Log, Packet
+from quiclab.drawings.view import model
+from quiclab.drawings.view.page import page as build
+from quiclab.records import qlog
+from quiclab.records.qlog import Log, Packet
 from test_view import TWO_STREAMS
 from view_logs import header, packet, two_streams, write_sequence, write_two_streams
 

@@ -11,9 +11,10 @@ import pytest
 import quiclab
 from chromium import Browser, browser
 from quiclab import view
-from quiclab.view import bottleneck, causes, model, qlog, records
-from quiclab.view.columns import Columns, integers
-from quiclab.view.page import page as build
+from quiclab.drawings.view import bottleneck, causes, model, records
+from quiclab.drawings.view.columns import Columns, integers
+from quiclab.drawings.view.page import page as build
+from quiclab.records import qlog
 from quiclab.why import Answer, Cause
 from test_view_page import MS, READY, Figure
 from view_logs import ack, header, packet, stream, two_streams, write_sequence, write_two_streams

@@ -8,7 +8,7 @@ import pytest
 import quiclab
 from chromium import Browser, browser
 from quiclab import view
-from quiclab.view.players import players
+from quiclab.drawings.view.players import players
 from test_view_page import READY, Figure
 
 SCENARIO = """

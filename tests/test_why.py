@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 import quiclab
 from quiclab.commands import app
+from quiclab.explanations.why.facts import Facts
+from quiclab.explanations.why.network import Network
 from quiclab.why import Answer, Cause
-from quiclab.why.facts import Facts
-from quiclab.why.queues import Network
 
 ROOT = Path(__file__).parent.parent
 LINK = {"name": "wire", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import quiclab
 from quiclab.commands import app
-from quiclab.why.records import Records
-from quiclab.why.shares import Shares
-from quiclab.why.trial import outcome, saved
+from quiclab.explanations.why.records import Records
+from quiclab.explanations.why.shares import Shares
+from quiclab.explanations.why.trial import outcome, saved
 from why_law import PAGE, entry_of, kept, written
 from why_situations import SITUATIONS
 

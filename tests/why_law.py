@@ -16,9 +16,9 @@ import quiclab
 import why_situations_media  # noqa: F401
 import why_situations_more  # noqa: F401
 import why_situations_settings  # noqa: F401
+from quiclab.explanations.why.situation import number
+from quiclab.explanations.why.trial import outcome, saved
 from quiclab.why import Answer
-from quiclab.why.situation import number
-from quiclab.why.trial import outcome, saved
 from why_situations import SITUATIONS, Draw, Situation
 
 PAGE = Path(__file__).parent.parent / "docs" / "why.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 from markup import code, fenced, plain, sources, table, without_empty
 
 import quiclab
-from quiclab.commands.list import page_of
+from quiclab.commands.listing import page_of
 from quiclab.commands.sources import without_sources
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import navigation
 
 import quiclab
-from quiclab.commands.list import page_of as place_of
+from quiclab.commands.listing import page_of as place_of
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")

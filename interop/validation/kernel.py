@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab._median import interval_of_median
+from quiclab.values.median import interval_of_median
 from validation import whole_packets
 from validation.section import Section, wrapped
 from validation.stacks import CELL

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab._median import interval_of_median
-from quiclab.play import film
+from quiclab.engines.play import film
+from quiclab.values.median import interval_of_median
 from validation.section import Section, wrapped
 
 RUNS = 6
@@ -345,7 +345,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     """Each measure in a panel: what was simulated, and what was played with its interval, by network."""
     from matplotlib import pyplot
 
-    from quiclab.plots import style
+    from quiclab.drawings.plots import style
 
     names = list(dict.fromkeys(row.network for row in rows))
     figure, panels = pyplot.subplots(1, len(MEASURES), figsize=(10, 4.2), layout="constrained", sharey=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import quiclab
-from quiclab._median import interval_of_median
+from quiclab.values.median import interval_of_median
 from validation.section import Section
 from validation.transfer import SAME, address_of, ended, fetched, process, relaying, set_words, site
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from runner.stacks import PEERS
 
 import quiclab
-from quiclab._median import interval_of_median
-from quiclab.matrix import Network, Outcome, Stack, Task, run
-from quiclab.matrix.packets import DATA, Traffic, Way
+from quiclab.engines.matrix import Network, Outcome, Stack, Task, run
+from quiclab.engines.matrix.packets import DATA, Traffic, Way
+from quiclab.values.median import interval_of_median
 from validation.section import Section, wrapped
 
 RUNS = 10

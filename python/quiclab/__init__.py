@@ -122,6 +122,21 @@ _PLACES = {
 """The modules that are imported when something of them is used, and what `quiclab` has of each."""
 
 
+_ATTACHED = {
+    "Figure._repr_png_": "drawings.notebooks:figure_png",
+    "Run.__repr__": "drawings.notebooks:run_text",
+    "Run._draw": "drawings.plots:save",
+    "Run._repr_html_": "drawings.notebooks:run_html",
+    "Run.plot": "drawings.plots:plot_run",
+    "Run.why": "explanations.why:why",
+    "Scenario._repr_html_": "drawings.notebooks:scenario_html",
+    "Sweep.__repr__": "drawings.notebooks:sweep_text",
+    "Sweep._repr_html_": "drawings.notebooks:sweep_html",
+    "Sweep.plot": "drawings.plots.sweep:plot_sweep",
+}
+"""The methods that higher floors attach to results, and where their bodies are: see `quiclab.results.attached`."""
+
+
 if not TYPE_CHECKING:
     # For types, all that there is stands above.
 
@@ -149,6 +164,6 @@ def rooms() -> list[dict[str, _Any]]:
     >>> [row["name"] for row in rooms["queues"]["rows"]]
     ['drop-tail', 'drop-head', 'codel', 'fq-codel', 'red', 'pie', 'dualpi2', 'priority', 'policer']
     """
-    import json
+    json = _import_module("json")
 
     return list(json.loads(_rooms_json()))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO, TypeVar
 
-from quiclab import _signals
+from quiclab.values import signals
 
 INTERRUPTED = 128 + signal.SIGINT
 FAILED = 2
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line; returns its exit code: 0, 2 for an error, 128 and the number of a signal that ended it."""
     try:
         if arguments is None:
-            _signals.ignore_at_exit()
-        _signals.heed(_signals.end)
+            signals.ignore_at_exit()
+        signals.heed(signals.end)
         _prepare_output()
         return _command(arguments)
     except BrokenPipeError:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BaseException as error:
         number = _signal_of(error)
         if number is not None:
-            with _signals.ignored():
+            with signals.ignored():
                 return _fail(_ENDED.get(number) or f"ended by {number.name}", 128 + number)
         if os.environ.get(_TRACEBACK):
             raise
@@ -132,11 +132,11 @@ def _drop(stream: TextIO) -> None:
 
 def _command(arguments: Sequence[str] | None) -> int:
     # Here and not above, so that Ctrl-C during these imports is one line too.
-    from quiclab import _libraries
+    from quiclab.values import libraries
 
     if arguments is None:
-        _libraries.alone()
-    with _libraries.importing():
+        libraries.alone()
+    with libraries.importing():
         import typer
 
         from quiclab.commands import app
@@ -172,7 +172,7 @@ def _signal_of(error: BaseException | None) -> signal.Signals | None:
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return signal.SIGINT
-        if isinstance(error, _signals.Ended):
+        if isinstance(error, signals.Ended):
             return signal.Signals(error.number)
         error = error.__cause__ or error.__context__
     return None
@@ -180,7 +180,7 @@ def _signal_of(error: BaseException | None) -> signal.Signals | None:
 
 def _one_line(error: BaseException) -> str:
     from quiclab import Error
-    from quiclab._lines import plain, short
+    from quiclab.values.plain_text import plain, short
 
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)

@@ -7,6 +7,7 @@
 pub mod certainties;
 pub mod code;
 pub mod imports;
+pub mod python;
 pub mod requirements;
 pub mod rules;
 pub mod sharing;

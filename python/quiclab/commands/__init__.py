@@ -35,7 +35,7 @@ COMMANDS: dict[str, Row] = {
     "list": Row(
         "List what a scenario can contain: controllers, links, queues, losses, applications, with their options.",
         short="List what a scenario can contain, by topic.",
-        where="list:list_",
+        where="listing:list_",
     ),
     "explain": Row(
         "Explain a key of a scenario, a component, a table or a column: kind, default, unit, source, an example.",

@@ -1,5 +1,6 @@
 """Arguments that several commands share."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,10 +56,8 @@ def read_scenario(file: Path, sets: Sequence[str] | None) -> "Scenario":
 
 def standard_input() -> str:
     """The text of standard input. Raises `ScenarioError` if there is none."""
-    import sys
-
     from quiclab import ScenarioError
-    from quiclab.scenario import LONGEST
+    from quiclab.results.scenario import LONGEST
 
     if sys.stdin is None:
         raise ScenarioError("<stdin>: closed; expected a scenario")

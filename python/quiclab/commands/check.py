@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab import _plugged
-from quiclab._lines import plain
+from quiclab._quiclab import Sweep
 from quiclab.commands.arguments import STANDARD_INPUT, Json, ScenarioInput, Sets, read_scenario, standard_input
 from quiclab.commands.output import echo
+from quiclab.values.components import plugged
+from quiclab.values.plain_text import plain
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -36,8 +37,6 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     Warnings on standard error, and under "warnings" with --json, name what is allowed but probably not intended.
     Without --set, every value of a [sweep] table is checked too.
     """
-    from quiclab._quiclab import Sweep
-
     is_of_results = _is_of_results(file)
     if is_of_results:
         name, described = _recorded(file, set_ or [])
@@ -57,7 +56,7 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     for subject, text in warnings:
         echo(f"warning: {subject}: {plain(text)}", err=True)
     # What may be wrong in classes that it names was said when they were read.
-    warnings += [("class", text) for text in _plugged.warnings]
+    warnings += [("class", text) for text in plugged.warnings]
     if as_json:
         found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
         echo(json.dumps(found, indent=2))
@@ -81,7 +80,7 @@ def _is_of_results(file: Path) -> bool:
 
     Of standard input, whether the process is there. Then it is only looked at, and code that it names is not loaded.
     """
-    from quiclab._folder import of_results
+    from quiclab.values.folders import of_results
 
     return any(of_results(place) for place in _led_to(file))
 
@@ -98,21 +97,22 @@ def _led_to(file: Path) -> Iterator[Path]:
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
-    from quiclab import ScenarioError, _quiclab, _regular
+    from quiclab import ScenarioError, _quiclab
+    from quiclab.values import regular_files
 
     if file == STANDARD_INPUT:
         scenario = _quiclab.Scenario.recorded(standard_input(), "<stdin>", sets)
         return scenario.name, scenario.describe()
     try:
-        scenario = _quiclab.Scenario.recorded(_regular.text(file), file, sets)
+        scenario = _quiclab.Scenario.recorded(regular_files.text(file), file, sets)
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{file}: {_regular.reason(error)}") from error
+        raise ScenarioError(f"{file}: {regular_files.reason(error)}") from error
     return scenario.name, scenario.describe()
 
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
     """What is varied and how many runs that makes; nothing if nothing is."""
-    from quiclab.sweeps import foretold
+    from quiclab.engines.sweeps import foretold
 
     if not sweep.parameters and sweep.runs == 1:
         return []

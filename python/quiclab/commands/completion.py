@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.output import echo
+from quiclab.values.suggestions import checked
 
 _BASH = """\
 _quiclab() {

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from quiclab.values import regular_files
+
 _Words = list[str]
 _WHOLE = 200
 """Names that are offered at most."""
@@ -77,7 +79,7 @@ def components(topic: str) -> Callable[[], list[tuple[str, str]]]:
 def explained(incomplete: str) -> _Words:
     """What `quiclab explain` knows."""
     from quiclab import rooms
-    from quiclab.commands.explain import words
+    from quiclab.commands.explained import words
     from quiclab.commands.keys import Keys
 
     return [word for word in words(Keys(rooms())) if word.startswith(incomplete)][:_WHOLE]
@@ -116,12 +118,10 @@ def _values(row: Any, keys: Any) -> Iterator[str]:
 
 def _names(file: str | None, array: str) -> _Words:
     """The names in an array of tables of a scenario."""
-    from quiclab import _regular
-
     if file is None:
         return []
     try:
-        document = _regular.read_toml(Path(file).expanduser())
+        document = regular_files.read_toml(Path(file).expanduser())
     except (OSError, ValueError):
         return []
     entries = document.get(array, [])
@@ -140,12 +140,10 @@ def figures() -> _Words:
 
 def columns(ctx: Any) -> _Words:
     """Columns of a sweep's runs: of the folder that was given, or else the names that every run of the file has."""
-    from quiclab import _regular
-
     folder = ctx.params.get("run") or ctx.params.get("folder")
     try:
-        found = _regular.read_json(Path(folder or "") / "sweep.json")
-        _regular.check(Path(folder) / "runs.parquet")
+        found = regular_files.read_json(Path(folder or "") / "sweep.json")
+        regular_files.check(Path(folder) / "runs.parquet")
         import pyarrow.parquet as pq
 
         return [*(one["path"] for one in found["parameters"]), *pq.read_schema(Path(folder) / "runs.parquet").names]

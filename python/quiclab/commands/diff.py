@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 _WIDEST = 44
 """Characters of a value that are printed; --json has all."""
@@ -31,8 +31,8 @@ def diff(
 
     Example: quiclab diff runs/cellular-seed1 runs/cellular-seed2
     """
-    from quiclab.differences import diff as compare
-    from quiclab.differences import value_text
+    from quiclab.explanations.differences import diff as compare
+    from quiclab.explanations.differences import value_text
 
     with reading(a, b):
         found = compare(a, b)

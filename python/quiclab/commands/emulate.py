@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
-    from quiclab.emulation import Emulation
-    from quiclab.scenario import Scenario
+    from quiclab.engines.emulation import Emulation
+    from quiclab.results.scenario import Scenario
 
 
 def emulate(
@@ -65,7 +65,7 @@ def emulate(
     name. The run ends with the last command (or that of --until), with the scenario's duration, or with Ctrl-C. The
     exit code is that of the command that failed first.
     """
-    from quiclab import emulation
+    from quiclab.engines import emulation
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:]))
@@ -92,7 +92,7 @@ def shell(
 
     Example: quiclab shell examples/gates.toml phone
     """
-    from quiclab import emulation
+    from quiclab.engines import emulation
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:], interactive=True))
@@ -129,10 +129,11 @@ def _emulate(
     qlog: bool = False,
     captured: Sequence[str] = (),
 ) -> None:
-    from quiclab import _folder, _quiclab
-    from quiclab.emulation import Emulation
-    from quiclab.run import Run
-    from quiclab.scenario import Scenario
+    from quiclab import _quiclab
+    from quiclab.engines.emulation import Emulation
+    from quiclab.results.run import Run
+    from quiclab.results.scenario import Scenario
+    from quiclab.values import folders
 
     scenario = Scenario.from_file(file, sets)
     if seed is not None:
@@ -148,12 +149,12 @@ def _emulate(
         placed.append((gate or gates[0], words))
     if until is not None and until not in [gate for gate, _ in placed]:
         raise _quiclab.Error(f"--until {until}: no command runs in a gate of this name")
-    names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
-    with _folder.complete(names) as (path, place):
+    names = folders.numbered(scenario.name, scenario.seed) if out is None else folders.only(out)
+    with folders.complete(names) as (path, place):
         emulation = Emulation(emulator, interactive=interactive)
         for gate, words in placed:
             emulation.start(gate, words)
-        capture = path / _folder.CAPTURE if pcap else None
+        capture = path / folders.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
         options = {"pcap": capture, "pcap_at": list(captured), "qlog": path if qlog else None}
         summary, results, status = emulation.run(status=counters, until=until, **options)

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
+from quiclab.values import package_data
+from quiclab.values.plain_text import plain
 
 
 def examples(
@@ -30,10 +31,8 @@ def examples(
 
     Example: quiclab examples examples, then quiclab run examples/cellular.toml
     """
-    from quiclab import _share
-
     if folder is None:
-        found = list(_share.examples())
+        found = list(package_data.examples())
         if as_json:
             echo(json.dumps([{"scenario": name, "about": about} for name, about in found], indent=2))
         else:
@@ -62,12 +61,12 @@ def _listed(found: list[tuple[str, str]]) -> str:
 
 def _copied(folder: Path) -> int:
     """How many files the folder has now."""
-    from quiclab import Error, OutputError, _share
-    from quiclab._folder import complete, only
+    from quiclab import Error, OutputError
+    from quiclab.values.folders import complete, only
 
     if os.path.lexists(folder):
         raise OutputError(f"{folder}: exists already; choose another folder or remove it")
-    files = list(_share.example_files())
+    files = list(package_data.example_files())
     if not files:
         raise Error("there are no examples in this installation of quiclab: its folder share has no files, or no links")
     with complete(only(folder)) as (partial, _):
@@ -75,5 +74,5 @@ def _copied(folder: Path) -> int:
             copy = partial / file
             copy.parent.mkdir(parents=True, exist_ok=True)
             # Contents alone: what is installed may be read-only.
-            shutil.copyfile(_share.EXAMPLES / file, copy)
+            shutil.copyfile(package_data.EXAMPLES / file, copy)
     return len(files)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._nearest import hint
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.explained import table_columns, words_with
 from quiclab.commands.keys import Keys, Option, example
+from quiclab.commands.model_pages import page_of
 from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
-from quiclab.commands.pages import rendered
+from quiclab.commands.pages import rendered, section
 from quiclab.commands.sources import sources_of, without_sources
+from quiclab.values.suggestions import hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,10 +63,10 @@ def explain(
     from quiclab import Error, rooms
 
     keys = Keys(rooms())
-    columns = _columns()
+    columns = table_columns()
     found = list(_found(key, keys, columns)) or list(_of_papers(key))
     if not found:
-        raise Error(f"nothing is called {key!r}{hint(key, _words(keys, columns))}")
+        raise Error(f"nothing is called {key!r}{hint(key, words_with(keys, columns))}")
     if as_json:
         echo(json.dumps(found, indent=2))
         return
@@ -140,8 +142,6 @@ def _example(before: list[str], option: Option, keys: Keys) -> str:
 
 
 def _component(topic: "Mapping[str, Any]", row: "Mapping[str, Any]") -> dict[str, Any]:
-    from quiclab.commands.list import page_of
-
     return {
         "name": row["name"],
         "what": f"one of the {topic['name']}",
@@ -176,9 +176,8 @@ def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterato
 
 def _of_papers(key: str) -> Iterator[dict[str, Any]]:
     """A paper that is reproduced, or one of its figures: what the page of papers says."""
-    from quiclab._share import papers
-    from quiclab.commands.pages import section
     from quiclab.reproduce.catalogue import catalogue
+    from quiclab.values.package_data import papers
 
     for paper in catalogue():
         if paper.name == key:
@@ -187,32 +186,6 @@ def _of_papers(key: str) -> Iterator[dict[str, Any]]:
             if figure.id == key:
                 text = section(papers(), f"{key}: ") or figure.title
                 yield {"name": key, "what": "a figure of a paper, reproduced", "text": text}
-
-
-def _columns() -> dict[str, dict[str, str]]:
-    import tomllib
-    from pathlib import Path
-
-    with (Path(__file__).parents[1] / "columns.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
-def words(keys: Keys) -> list[str]:
-    """All that can be explained."""
-    return _words(keys, _columns())
-
-
-def _words(keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> list[str]:
-    from quiclab.reproduce.catalogue import catalogue
-
-    found = [path for path, _ in keys.every()]
-    found += [path.rpartition(".")[2] for path in found]
-    found += [name for name in keys.topics if name != "sections"]
-    found += [row["name"] for topic in keys.topics.values() for row in topic["rows"]]
-    found += [name for name in columns if name != "any"]
-    found += [name for meanings in columns.values() for name in meanings if name != "about"]
-    found += [name for paper in catalogue() for name in (paper.name, *(figure.id for figure in paper.figures))]
-    return list(dict.fromkeys(found))
 
 
 def _text(found: "Mapping[str, Any]") -> str:

@@ -1,5 +1,6 @@
 """`quiclab export FOLDER [TABLE]`: a table of a run or a sweep as CSV, JSON or Parquet."""
 
+import csv
 import json
 import os
 import sys
@@ -10,11 +11,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._lines import harmless, plain
-from quiclab._nearest import checked, hint, listed
 from quiclab.commands import completions
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import harmless, plain
+from quiclab.values.suggestions import checked, hint, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +68,7 @@ def export(
     Example: quiclab export runs/cellular-seed1 connection --out connection.csv
     """
     from quiclab import Error
-    from quiclab._folder import writing
+    from quiclab.values.folders import writing
 
     printed = as_json and out is None
     kind = _format(format_ or ("json" if printed else None), out)
@@ -94,7 +95,7 @@ def export(
 def _keep_own(folder: Path, out: Path) -> None:
     """Raises `Error` if a file is one of those that make the folder a run or a sweep."""
     from quiclab import Error
-    from quiclab._folder import SCENARIO, SUMMARY, SWEEP
+    from quiclab.values.folders import SCENARIO, SUMMARY, SWEEP
 
     own = out.suffix == ".parquet" or out.name in (SUMMARY, SCENARIO, SWEEP, "sweep.toml")
     if own and out.exists() and Path(os.path.realpath(out)).parent == Path(os.path.realpath(folder)):
@@ -150,7 +151,7 @@ def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str
 
 
 def _chosen(columns: list[str], known: list[str]) -> list[str]:
-    from quiclab.statistics import resolve
+    from quiclab.results.statistics import resolve
 
     return [resolve(name, known) for name in columns] if columns else known
 
@@ -158,14 +159,14 @@ def _chosen(columns: list[str], known: list[str]) -> list[str]:
 def _of_file(path: Path, columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":
     import pyarrow as pa
 
-    from quiclab import _stored
+    from quiclab.values import stored_tables
 
-    with _stored.opened(path) as file:
+    with stored_tables.opened(path) as file:
         chosen = _chosen(columns, file.schema_arrow.names)
         schema = pa.schema([_plain(file.schema_arrow.field(name)) for name in chosen])
 
     def parts() -> "Iterator[pa.Table]":
-        with _stored.opened(path) as file:
+        with stored_tables.opened(path) as file:
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=chosen):
                 yield pa.Table.from_batches([batch]).select(chosen).cast(schema)
 
@@ -198,8 +199,6 @@ def _plain(field: "pa.Field") -> "pa.Field":
 
 
 def _write(file: IO[str], kind: str, schema: "pa.Schema", parts: "Iterator[pa.Table]") -> None:
-    import csv
-
     if kind == "csv":
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(map(harmless, schema.names))

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
 from quiclab.commands.serve import read
+from quiclab.values.plain_text import plain
 
 Watch = Callable[[int, int, int], object]
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 
 def film(
@@ -34,7 +34,7 @@ def film(
     simulates a player of it, quiclab play plays it.
     """
     from quiclab import OutputError
-    from quiclab.play import film as made
+    from quiclab.engines.play import film as made
 
     if os.path.lexists(to):
         raise OutputError(f"{to}: exists already; choose another folder or remove it")

@@ -4,19 +4,20 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab import _signals
-from quiclab._lines import plain
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values import signals
+from quiclab.values.plain_text import plain
 
 if TYPE_CHECKING:
-    from quiclab.matrix import Cell, Matrix, Network, Outcome, Stack
+    from quiclab.engines.matrix import Cell, Matrix, Network, Outcome, Stack
 
 _ROWS = 60
 """Cells that are printed."""
@@ -93,8 +94,8 @@ def matrix(
     Commands follow the QUIC interop runner: they read ROLE, TESTCASE and so on from the environment, and exit with 127
     for what they do not support. If interrupted, the same command continues. The exit code is 1 if a run failed.
     """
-    from quiclab.matrix import Task, run
-    from quiclab.matrix import pairs as paired
+    from quiclab.engines.matrix import Task, run
+    from quiclab.engines.matrix import pairs as paired
 
     found = paired(_stacks(stack, client, server), pairs)
     given = {"rate": rate, "rtt": rtt, "loss": loss, "queue": queue}
@@ -105,7 +106,7 @@ def matrix(
     task = Task(_bytes(size), timeout, testcase, client_params, server_params, max_lateness, pcap)
     try:
         result = run(found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress)
-    except (KeyboardInterrupt, _signals.Ended):
+    except (KeyboardInterrupt, signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
     if as_json:
@@ -124,7 +125,7 @@ def matrix(
 
 
 def _stacks(stack: Sequence[str] | None, client: Sequence[str] | None, server: Sequence[str] | None) -> "list[Stack]":
-    from quiclab.matrix import stack_of
+    from quiclab.engines.matrix import stack_of
 
     both = [stack_of(text) for text in stack or ()]
     clients = [stack_of(text, ("client",), "--client") for text in client or ()]
@@ -139,8 +140,8 @@ def _networks(
     server_gate: str | None,
 ) -> "list[Network]":
     """The built-in network if there is no file, or if it is asked for."""
-    from quiclab.matrix import built_in, from_file
-    from quiclab.matrix.networks import varied
+    from quiclab.engines.matrix import built_in, from_file
+    from quiclab.engines.matrix.networks import varied
 
     values = varied(vary)
     networks = []
@@ -176,9 +177,7 @@ def _cells(result: "Matrix") -> "list[list[tuple[Cell, Outcome]]]":
 
 
 def _document(result: "Matrix") -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from quiclab.matrix.results import median
+    from quiclab.engines.matrix.results import median
 
     columns = ("goodput_mbps", "duration_s", "rtt_mean_ms", "server_packets_lost", "client_packets_lost")
     cells = []
@@ -204,7 +203,7 @@ def _print(result: "Matrix") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from quiclab.matrix.results import UNSUPPORTED, median
+    from quiclab.engines.matrix.results import UNSUPPORTED, median
 
     table = Table(title=f"{len(result.runs)} run{'s' * (len(result.runs) != 1)}, medians", title_justify="left")
     for name in ("client", "server", "network"):

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
-from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 """The scenarios, in which NAME stands for the name that is given."""

@@ -2,7 +2,7 @@
 
 import typer
 
-from quiclab._lines import harmless
+from quiclab.values.plain_text import harmless
 
 
 def echo(message: object = "", nl: bool = True, err: bool = False) -> None:

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from typing import Annotated
 
 import typer
@@ -47,8 +48,6 @@ def _program() -> list[str] | None:
 
 def console_text(printed: "object", width: int | None = None) -> str:
     """What rich prints of something, with colours only if standard output is a terminal that wants them."""
-    from io import StringIO
-
     from rich.console import Console
 
     terminal = Console(highlight=False)

@@ -53,13 +53,16 @@ def play(
     import pyarrow as pa
     from rich.console import Console
 
-    from quiclab import Error, _folder, emulation, plots
-    from quiclab._results import tables as results_of
-    from quiclab.play import browser as browsers
-    from quiclab.play import dashjs as bundles
-    from quiclab.play.session import Session, connection, plan
-    from quiclab.run import Run
-    from quiclab.scenario import Scenario
+    from quiclab import Error
+    from quiclab.drawings import plots
+    from quiclab.engines import emulation
+    from quiclab.engines.play import browser as browsers
+    from quiclab.engines.play import dashjs as bundles
+    from quiclab.engines.play.session import Session, connection, plan
+    from quiclab.results.numbers import tables as results_of
+    from quiclab.results.run import Run
+    from quiclab.results.scenario import Scenario
+    from quiclab.values import folders
 
     scenario = Scenario.from_file(file, set_ or ())
     if seed is not None:
@@ -76,8 +79,8 @@ def play(
         for name in planned.left_out:
             echo(f"flow {name} does not run, because its host is now real", err=True)
         raise typer.Exit(emulation.enter(sys.argv[1:]))
-    names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
-    with _folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
+    names = folders.numbered(scenario.name, scenario.seed) if out is None else folders.only(out)
+    with folders.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
         emulator = emulator_of(planned.gated)
         gates = [entry["name"] for entry in emulator.gates()]
         running = emulation.Emulation(emulator)
@@ -87,7 +90,7 @@ def play(
             running.close()
             raise
         shown = Counters(gates) if sys.stderr.isatty() and not as_json else None
-        capture = path / _folder.CAPTURE if pcap else None
+        capture = path / folders.CAPTURE if pcap else None
         summary, results, status = running.run(status=session.watching(shown), until=planned.client, pcap=capture)
         if shown is not None:
             shown.clear()
@@ -103,7 +106,7 @@ def play(
         run = Run(whole, scenario, tables)
         run._write(path, figure=False)
         if record is not None and record.has_started:
-            plots.save(run, path / _folder.FIGURE, "playback")
+            plots.save(run, path / folders.FIGURE, "playback")
     assert place.final is not None, "the folder is complete"
     if as_json:
         echo(json.dumps({"folder": str(place.final), **whole}, indent=2))

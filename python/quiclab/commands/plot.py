@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
-from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.results.choice import SPREADS
+from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from quiclab import Sweep
 
 
+# `--help` names them, and imports no drawings for that; a test compares them with the tables.
 _OF_RUNS = ("overview", "flight", "rtt", "rate", "queue", "air", "playback")
 _OF_SWEEPS = ("line", "bar", "box", "ecdf", "heatmap")
-_SPREADS = ("student", "bootstrap", "quantiles")
 _STYLES = ("screen", "paper", "ieee", "acm")
 
 
@@ -76,7 +77,7 @@ def plot(
             metavar="KIND",
             help="Sweep: student, bootstrap or quantiles.",
             show_default=False,
-            autocompletion=completions.words(*_SPREADS),
+            autocompletion=completions.words(*SPREADS),
         ),
     ] = None,
     confidence: Annotated[
@@ -115,8 +116,9 @@ def plot(
     A column is named as in runs.parquet, by its path in the scenario (link.cell.delay), or by the end of its name
     (goodput_mbps).
     """
-    from quiclab import Error, load, load_sweep, plots
-    from quiclab._folder import default_file
+    from quiclab import Error, load, load_sweep
+    from quiclab.drawings import plots
+    from quiclab.values.folders import default_file
 
     path = out or run / "figure.png"
     plots.check_format(path)
@@ -142,7 +144,8 @@ def plot(
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
-    from quiclab import Error, plots
+    from quiclab import Error
+    from quiclab.drawings import plots
 
     chosen: dict[str, str] = {}
     if "x" not in given:

@@ -48,7 +48,7 @@ def qoe(
     scenario does not say is assumed, such as resolutions by bitrate.
     """
     from quiclab import Error, load
-    from quiclab import p1203 as model
+    from quiclab.explanations import video_quality as model
 
     result = load(run)
     result._check()
@@ -89,7 +89,7 @@ def _playbacks(run: "Run") -> dict[str, dict[str, Any]]:
 def _print(run: "Run", playbacks: dict[str, dict[str, Any]], scores: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from quiclab._results import arranged, of_playback
+    from quiclab.results.numbers import arranged, of_playback
 
     rows: dict[str, list[str]] = {}
     for name, playback in playbacks.items():

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from quiclab import _signals
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import warn_if_late
 from quiclab.commands.output import echo
+from quiclab.values import signals
+from quiclab.values.plain_text import plain
 
 
 def relay(
@@ -78,9 +78,10 @@ def relay(
     its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there
     do not run. Times count from a client's first packet.
     """
-    from quiclab import _folder, _quiclab
-    from quiclab.run import Run
-    from quiclab.scenario import Scenario
+    from quiclab import _quiclab
+    from quiclab.results.run import Run
+    from quiclab.results.scenario import Scenario
+    from quiclab.values import folders
 
     if len(listen) != len(to):
         raise typer.BadParameter("each --listen needs a --to, in the same order")
@@ -94,7 +95,7 @@ def relay(
 
     # All signals ask for the end, with results and complete captures. They interrupt nothing, however many come.
     asked: list[int] = []
-    _signals.heed(lambda number, frame: asked.append(number))
+    signals.heed(lambda number, frame: asked.append(number))
     blackouts = [period(text) for text in blackout or ()]
     rebinds = [(at, "port") for at in rebind_port or ()] + [(at, "address") for at in rebind_addr or ()]
 
@@ -119,7 +120,7 @@ def relay(
     if out is None:
         told, *_ = relayed()
     else:
-        with _folder.complete(_folder.only(out)) as (path, _):
+        with folders.complete(folders.only(out)) as (path, _):
             told, summary, tables = relayed()
             whole = {**json.loads(summary), "relay": told}
             run = Run(whole, scenario.to_toml(), {table.name: table for table in tables})

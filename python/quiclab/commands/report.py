@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 
 def report(
@@ -44,7 +44,7 @@ def report(
 
     Example: quiclab report runs/cellular-seed1 --open
     """
-    from quiclab.report import write
+    from quiclab.drawings.report import write
 
     with reading(*folders):
         made = write(folders, out, show=show or ())

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 if TYPE_CHECKING:
-    from quiclab.progress import SweepProgress
     from quiclab.reproduce import Reproduced
+    from quiclab.values.progress import SweepProgress
 
 
 def reproduce(
@@ -48,11 +48,11 @@ def reproduce(
     below the table. 1: an outcome is not the expected one. 3: all outcomes are, but a quick form did not judge all
     claims, and lists the others.
     """
-    from quiclab._nearest import checked
     from quiclab.reproduce import find
     from quiclab.reproduce import reproduce as reproduce_one
     from quiclab.reproduce.catalogue import figures
     from quiclab.reproduce.outcomes import overall
+    from quiclab.values.suggestions import checked
 
     if list_:
         return show_list(as_json)

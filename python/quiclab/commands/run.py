@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 _SWEEP = re.compile(r"^\s*\[+\s*sweep\b", re.MULTILINE)
 """The head of the table."""
@@ -56,7 +56,7 @@ def run(
         return
     from rich.console import Console
 
-    from quiclab._results import endless, tables
+    from quiclab.results.numbers import endless, tables
 
     console = Console(highlight=False)
     for table in tables(result.summary, console.width, endless(result)):

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
+from quiclab._quiclab import schema_json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 
 def schema(
@@ -21,13 +22,11 @@ def schema(
 
     The line `#:schema quiclab.schema.json` at the top of a scenario tells taplo and Even Better TOML to use it.
     """
-    from quiclab._quiclab import schema_json
-
     text = schema_json()
     if out is None:
         echo(text, nl=False)
         return
-    from quiclab._folder import write_whole
+    from quiclab.values.folders import write_whole
 
     write_whole(out, text)
     echo(plain(out))

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
+from quiclab._quiclab import run_script
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 
 def script(
@@ -74,14 +75,14 @@ def _found(files: list[Path]) -> list[Path]:
 
 def _run(file: Path) -> dict[str, Any]:
     """The verdict on one script; a mistake in it is its `error`."""
-    from quiclab import ScriptError, _regular
-    from quiclab._quiclab import run_script
+    from quiclab import ScriptError
+    from quiclab.values import regular_files
 
     told: dict[str, Any] = {"file": str(file)}
     try:
-        told |= run_script(str(file), _regular.text(file))
+        told |= run_script(str(file), regular_files.text(file))
     except (OSError, ValueError) as error:
-        told |= {"passed": False, "error": f"{file}: {_regular.reason(error)}"}
+        told |= {"passed": False, "error": f"{file}: {regular_files.reason(error)}"}
     except ScriptError as error:
         told |= {"passed": False, "error": str(error)}
     return told

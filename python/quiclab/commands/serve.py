@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands import completions, wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 MaxOfSource = Annotated[
     int | None,

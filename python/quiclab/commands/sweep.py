@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from quiclab import _signals
-from quiclab._lines import plain
-from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 from quiclab.commands.output import echo
+from quiclab.values import signals
+from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from quiclab.statistics import Interval
-    from quiclab.sweeps import Engine, Sweep
+    from quiclab._quiclab import Sweep as Plan
+    from quiclab.engines.sweeps import Engine
+    from quiclab.results.statistics import Interval
+    from quiclab.results.sweeps import Sweep
 
 ENGINES = ("local", "dask")
 INTERVALS = ("student", "bootstrap")
@@ -95,31 +97,15 @@ def sweep(
     If interrupted, the same command continues; with more values or repetitions, it runs only the new ones. The exit
     code is 1 if a run failed; the tables have the others.
     """
-    from quiclab.statistics import parts, resolve
-    from quiclab.sweeps import foretold, planned, varied
-    from quiclab.sweeps import sweep as run_sweep
+    from quiclab.engines.sweeps import planned
+    from quiclab.engines.sweeps import sweep as run_sweep
+    from quiclab.results.statistics import parts
 
     checked("--interval", interval, INTERVALS)
     checked("--engine", engine, ENGINES)
     scenario = read_scenario(file, set_)
     plan = planned(scenario)
-    if (known := plan.columns()) is not None:
-        # Before the runs, which may take hours.
-        paths = [(path, column) for path, _, column in plan.parameters]
-        for name in show or ():
-            _shown(name, known)
-        for name in by or ():
-            if name and varied(name, paths) == name:
-                resolve(name, known)
-    if not plan.parameters and plan.repetitions == 1:
-        echo(
-            "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
-        )
-    for note in [*plan.notes, *plan.file_notes()]:
-        echo(f"note: {plain(note)}", err=True)
-    warning = foretold(plan)
-    if warning:
-        echo(f"warning: {warning}", err=True)
+    warning = _foretold(plan, show, by)
     try:
         result = run_sweep(
             scenario,
@@ -129,7 +115,7 @@ def sweep(
             out=True if out is None else out,
             progress=True,
         )
-    except (KeyboardInterrupt, _signals.Ended):
+    except (KeyboardInterrupt, signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
     columns = _columns(result, show)
@@ -165,7 +151,42 @@ def sweep(
     else:
         _print(result, columns, means, groups, show, interval)
     # What was said before the runs is not said again.
-    for told in [*(result.warnings if warning is None else []), *parted]:
+    _print_wrong(result, [*(result.warnings if warning is None else []), *parted])
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _foretold(plan: "Plan", show: list[str] | None, by: list[str] | None) -> str | None:
+    """Before the runs, which may take hours: checks the names of columns, and says what is to be known of the sweep.
+
+    Returns its warning, if there is one.
+    """
+    from quiclab.engines.sweeps import foretold
+    from quiclab.results.statistics import resolve
+    from quiclab.results.sweeps import varied
+
+    if (known := plan.columns()) is not None:
+        paths = [(path, column) for path, _, column in plan.parameters]
+        for name in show or ():
+            _shown(name, known)
+        for name in by or ():
+            if name and varied(name, paths) == name:
+                resolve(name, known)
+    if not plan.parameters and plan.repetitions == 1:
+        echo(
+            "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
+        )
+    for note in [*plan.notes, *plan.file_notes()]:
+        echo(f"note: {plain(note)}", err=True)
+    warning = foretold(plan)
+    if warning:
+        echo(f"warning: {warning}", err=True)
+    return warning
+
+
+def _print_wrong(result: "Sweep", warnings: list[str]) -> None:
+    """Warnings, and the first runs that failed."""
+    for told in warnings:
         echo(f"warning: {told}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
@@ -173,12 +194,10 @@ def sweep(
         echo(plain(line), err=True)
     if (more := result.info["failed"] - _FAILURES) > 0:
         echo(f"{more} more failed: see sweep.json", err=True)
-    if result.failures:
-        raise typer.Exit(1)
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
-    from quiclab._results import important
+    from quiclab.results.numbers import important
 
     known = result.columns
     return list(dict.fromkeys(column for name in show for column in _shown(name, known))) if show else important(known)
@@ -186,8 +205,8 @@ def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
 
 def _shown(name: str, known: list[str]) -> list[str]:
     """The column of this name, or those of all flows that have it."""
-    from quiclab._results import of_flows
-    from quiclab.statistics import resolve
+    from quiclab.results.numbers import of_flows
+    from quiclab.results.statistics import resolve
 
     flows = list(of_flows(name, known).values())
     return flows if len(flows) > 1 and name not in known else [resolve(name, known)]
@@ -218,7 +237,7 @@ def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
 
 def _groups(result: "Sweep", by: list[str]) -> list[str]:
     """The columns of the groups; none for an empty name, which puts all runs together."""
-    from quiclab.statistics import resolve
+    from quiclab.results.statistics import resolve
 
     return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
 
@@ -228,8 +247,8 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from quiclab._results import Column, beside
-    from quiclab.plots.charts.labels import short
+    from quiclab.drawings.plots.charts.labels import short
+    from quiclab.results.numbers import Column, beside
 
     info = result.info
     shown = columns[:_MOST]
@@ -270,7 +289,7 @@ def _print(
 def _next(result: "Sweep", show: list[str] | None) -> str:
     """The command that shows the results: a figure, or the page where nothing was varied."""
     from quiclab.commands.plot import as_options
-    from quiclab.plots import usual
+    from quiclab.drawings.plots import usual
 
     columns = usual(result)
     if columns and show:

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
-from quiclab._nearest import checked
 from quiclab.commands.arguments import Json
 from quiclab.commands.group import Command, PlainGroup
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
 
 trace = typer.Typer(
     cls=PlainGroup,
@@ -41,7 +41,7 @@ def info(
     Example: quiclab trace info examples/traces/driving.csv
     """
     from quiclab import Error
-    from quiclab.traces import read
+    from quiclab.values.traces import read
 
     capacity = read(file)
     _note(file, capacity.notes)
@@ -80,9 +80,9 @@ def plot(
 
     Example: quiclab trace plot examples/traces/driving.csv --out driving.png
     """
-    from quiclab.plots import check_format, save_figures
-    from quiclab.traces import read
-    from quiclab.traces.figure import draw
+    from quiclab.drawings.plots import check_format, save_figures
+    from quiclab.drawings.traces import draw
+    from quiclab.values.traces import read
 
     check_format(out)
     capacity = read(file)
@@ -106,8 +106,8 @@ def convert(
 
     Example: quiclab trace convert examples/traces/lte-like.down lte.csv
     """
-    from quiclab.traces import read, write
-    from quiclab.traces.capacity import form_of
+    from quiclab.values.traces import read, write
+    from quiclab.values.traces.capacity import form_of
 
     capacity = read(file)
     _note(file, capacity.notes)
@@ -143,8 +143,8 @@ def generate(
     Example: quiclab trace generate lte-driving --seed 7 --out drive.csv
     """
     from quiclab import Error
-    from quiclab.traces import KINDS, laws
-    from quiclab.traces import generate as make
+    from quiclab.values.traces import KINDS, laws
+    from quiclab.values.traces import generate as make
 
     checked("KIND", kind, KINDS)
     options = {}
@@ -192,7 +192,7 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def _save(out: Path, text: str) -> None:
-    from quiclab._folder import write_whole
+    from quiclab.values.folders import write_whole
 
     write_whole(out, text)
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 
 def view(
@@ -35,8 +35,8 @@ def view(
 
     The run needs a qlog: `quiclab run FILE --qlog`. The page is one self-contained file. Press ? in it for its keys.
     """
-    from quiclab.progress import shown_reading
-    from quiclab.view import write
+    from quiclab.drawings.view import write
+    from quiclab.values.progress import shown_reading
 
     with reading(run), shown_reading("view") as told:
         shown = write(run, out, connections=connection or (), told=told)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.values.plain_text import plain
 
 if TYPE_CHECKING:
-    from quiclab.why import Answer, Cause
+    from quiclab.explanations.why import Answer, Cause
 
 
 def why(

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from quiclab import _signals
 from quiclab.commands import completions
+from quiclab.values import signals
 
 PROTOCOLS = ("h3", "hq-interop")
 """The application protocols that are spoken, the preferred first."""
@@ -72,4 +72,4 @@ def key_log() -> str | None:
 
 def end_on_signals() -> None:
     """The first signal ends a command in good order, and those after it change nothing."""
-    _signals.heed(_signals.end_once())
+    signals.heed(signals.end_once())

@@ -9,8 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab._folder import writing
-from quiclab.progress import SweepProgress
+from quiclab.drawings.plots.edges import with_whole_marks
+from quiclab.drawings.plots.inside import covered, cut, outside
+from quiclab.drawings.plots.style import styled
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown, unproved
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
@@ -18,6 +19,8 @@ from quiclab.reproduce.measured import taken
 from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, unclaimed, undecided, unjudged
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
+from quiclab.values.folders import writing
+from quiclab.values.progress import SweepProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,8 +204,6 @@ def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> 
 
 def hidden(drawing: "Drawing") -> list[Row]:
     """Rows that do not hold: something lies outside its axes, a legend covers something, a legend is cut off."""
-    from quiclab.plots.inside import covered, cut, outside
-
     found = (
         ("drawn outside of the axes", outside(drawing)),
         ("drawn under a legend", covered(drawing)),
@@ -232,9 +233,6 @@ def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
 def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
     """The drawing, in the style of all figures."""
     import matplotlib
-
-    from quiclab.plots.edges import with_whole_marks
-    from quiclab.plots.style import styled
 
     with styled():
         # Text stays text in the SVG: it is smaller, and can be searched.

@@ -112,13 +112,13 @@ class Figure:
     def digest(self) -> str:
         """A hash of all that decides its numbers and its drawing: scenarios, data, rules, and code.
 
-        Comments do not count, nor do the texts, which the page reads from the file itself.
+        Comments do not count, nor do the texts, which the page reads from the file itself, nor where code lies.
         """
         described = {
             "scenarios": {name: _toml(path) for name, path in self.scenarios.items()},
             "rules": [rule.described for rule in self.rules],
             "numbers": {number.name: number.described for number in self.numbers},
-            "code": code(self.folder / f"{self.name}.py"),
+            "code": sorted(code(self.folder / f"{self.name}.py").values()),
             "data": data(self.folder, self.name, self.scenarios.values()),
         }
         text = json.dumps(described, sort_keys=True, default=str)

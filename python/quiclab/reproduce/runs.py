@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
-from quiclab.progress import SweepCallback
-from quiclab.scenario import Scenario
-from quiclab.sweeps import Sweep, sweep
+from quiclab.engines.sweeps import sweep
+from quiclab.results.scenario import Scenario
+from quiclab.results.sweeps import Sweep
+from quiclab.values.progress import SweepCallback
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,6 +5,7 @@ Both are hashes by name, which tell whether a page is up to date.
 
 import ast
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from quiclab._quiclab import Error
 
 _PACKAGE = Path(papers.__file__).parent.parent
 _PAPERS, _REPRODUCE = "quiclab.papers", "quiclab.reproduce"
-_OTHERS = ("reproduce", "plots", "traces", "statistics")
+_OTHERS = ("reproduce", "drawings/plots", "values/traces", "values/units", "results/statistics")
 """Parts of the package that measure, check and draw. The rest runs simulations, whose results are in the tables."""
 _JUDGES = ("accept", "measured")
 """Modules of `quiclab.reproduce` that make the rows and numbers of every figure."""
@@ -24,9 +25,10 @@ _JUDGES = ("accept", "measured")
 def code(path: Path) -> dict[str, str]:
     """The hashes of a figure's module and of all it imports from papers and from the parts in `_OTHERS`.
 
-    Papers are looked up beside the module's own. Lines with nothing but a comment do not count.
+    Papers are looked up beside the module's own. What does not count: see `plain`.
     """
-    roots = {_PAPERS: path.parent.parent, **{f"quiclab.{name}": _PACKAGE / name for name in _OTHERS}}
+    others = {f"quiclab.{name.replace('/', '.')}": _PACKAGE / name for name in _OTHERS}
+    roots = {_PAPERS: path.parent.parent, **others}
     waiting = {f"{_PAPERS}.{path.parent.name}.{path.stem}", *(f"{_REPRODUCE}.{name}" for name in _JUDGES)}
     found: dict[str, str] = {}
     while waiting:
@@ -35,9 +37,25 @@ def code(path: Path) -> dict[str, str]:
         if file is None or name in found:
             continue
         text = _read(file)
-        found[name] = _hash("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")).encode())
+        found[name] = _hash(plain(text).encode())
         waiting.update(_imports(text, roots))
     return found
+
+
+def plain(text: str) -> str:
+    """The text of a module without what does not change what it does.
+
+    That is its comments and empty lines, where it imports modules of the package from, and by what names: what is
+    imported has a hash of its own, and a module that moves leaves a figure up to date.
+    """
+    lines = text.splitlines()
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("quiclab"):
+            lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
+            modules.update(alias.asname or alias.name for alias in node.names)
+    kept = "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return re.sub(rf"\b(?:{'|'.join(sorted(modules))})\.", "module.", kept) if modules else kept
 
 
 def data(folder: Path, figure: str, scenarios: Iterable[Path]) -> dict[str, str]:

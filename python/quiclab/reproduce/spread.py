@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean, stdev
 
-from quiclab.statistics import student_quantile
+from quiclab.results.statistics import student_quantile
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:

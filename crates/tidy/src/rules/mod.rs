@@ -15,6 +15,11 @@ mod machine_paths;
 mod markers;
 mod model_pages;
 mod module_cycles;
+mod python_cycles;
+mod python_floors;
+mod python_late_imports;
+mod python_lists;
+mod python_sizes;
 mod randomness;
 mod rfc_citations;
 mod room_map;
@@ -38,6 +43,11 @@ pub const RULES: &[Rule] = &[
     markers::RULE,
     model_pages::RULE,
     module_cycles::RULE,
+    python_cycles::RULE,
+    python_floors::RULE,
+    python_late_imports::RULE,
+    python_lists::RULE,
+    python_sizes::RULE,
     randomness::RULE,
     rfc_citations::RULE,
     room_map::RULE,

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
-from quiclab.plots.limits import from_zero
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
+from quiclab.drawings.plots.limits import from_zero
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Series, trace
 from quiclab.reproduce.spread import interval
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
 from quiclab.papers.bdp import taken
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots import style
 from quiclab.papers.bdp import taken
 from quiclab.papers.bdp.ways import NAMES, completion, way
-from quiclab.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

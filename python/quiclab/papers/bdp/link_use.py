@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

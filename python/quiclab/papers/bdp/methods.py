@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.bdp.ways import COLOURS, NAMES, compared_with, completion, rtt, way
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import trace
 from quiclab.reproduce.spread import interval
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

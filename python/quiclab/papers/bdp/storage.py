@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.points import Points, select
 from quiclab.reproduce.runs import Runs
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from quiclab.papers.bdp.ways import NAMES, compared_with, completion, way
 from quiclab.reproduce.points import Points
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Series, by_run
 from quiclab.reproduce.spread import interval
+from quiclab.values.units import number
 
 PLAIN = "zero_rtt"
 """What the others are compared with: slow start that begins at the same time."""

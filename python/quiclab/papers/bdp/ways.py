@@ -3,8 +3,8 @@
 from typing import Any
 
 from quiclab._quiclab import Error
-from quiclab.plots import style
-from quiclab.reproduce.quantities import number
+from quiclab.drawings.plots import style
+from quiclab.values.units import number
 
 NAMES = {
     "one_rtt": "QUIC",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+from quiclab.drawings.plots import style
 from quiclab.papers.inet.measures import IN_PAIRS, RATIO, bars_by_rtt, mathis_mbps, throughputs
-from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

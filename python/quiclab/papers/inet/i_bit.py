@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots import style
 from quiclab.papers.inet.measures import IN_PAIRS, RATIO, bars_by_rtt, throughputs
-from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from quiclab.drawings.plots import style
 from quiclab.papers.inet.measures import IP_UDP, quic_bytes
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
@@ -34,8 +35,6 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
 def draw(points: Points) -> "Figure":
     """Throughput over the MTU: bars, and theory as lines across them."""
     from matplotlib import pyplot
-
-    from quiclab.plots import style
 
     figure, axes = pyplot.subplots(figsize=(4.6, 3.2), layout="constrained")
     places = range(len(points))

@@ -3,8 +3,8 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
-from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 
 if TYPE_CHECKING:

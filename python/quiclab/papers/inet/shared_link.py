@@ -6,9 +6,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots.legends import legend_above
+from quiclab.drawings.plots.limits import at_least
 from quiclab.papers.inet.measures import COLOURS, IP_UDP, quic_bytes
-from quiclab.plots.legends import legend_above
-from quiclab.plots.limits import at_least
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

@@ -6,6 +6,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
+from quiclab.drawings.plots.limits import from_zero
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.papers.ns3.traces import (
     NAMES,
     SERIES,
@@ -13,14 +17,10 @@ from quiclab.papers.ns3.traces import (
     over_time,
     shade,
 )
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
-from quiclab.plots.limits import from_zero
-from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

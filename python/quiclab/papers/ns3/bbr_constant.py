@@ -8,6 +8,10 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
+from quiclab.drawings.plots.limits import from_zero
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.papers.ns3.traces import (
     NAMES,
     SERIES,
@@ -17,10 +21,6 @@ from quiclab.papers.ns3.traces import (
     shade,
     spans,
 )
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
-from quiclab.plots.limits import from_zero
-from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace

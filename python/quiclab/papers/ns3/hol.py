@@ -12,10 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
-from quiclab.scenario import Scenario
+from quiclab.results.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from statistics import fmean, median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

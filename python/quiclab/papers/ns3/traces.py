@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.series import Series, Trace
 
 if TYPE_CHECKING:

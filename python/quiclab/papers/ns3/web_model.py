@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from math import erfc, exp, expm1, log, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
-from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
-from quiclab.scenario import Scenario
+from quiclab.results.scenario import Scenario
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,14 +7,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error, generate_trace
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import trace
 from quiclab.reproduce.spread import interval
-from quiclab.traces import Capacity
+from quiclab.values.traces import Capacity
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from quiclab.drawings.plots import style
 from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays, turn_ms
-from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 

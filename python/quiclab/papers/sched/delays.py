@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
+from quiclab.values.units import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

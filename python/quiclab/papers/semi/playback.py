@@ -5,8 +5,8 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

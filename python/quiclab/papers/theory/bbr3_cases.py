@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
+from quiclab.drawings.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace

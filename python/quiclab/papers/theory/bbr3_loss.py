@@ -6,9 +6,9 @@ from math import hypot, inf, sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.legends import legend_above
 from quiclab.papers.theory.bbr3_transfer import transfer
-from quiclab.plots import style
-from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab.plots import style
-from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column
 from quiclab.reproduce.runs import Runs
 

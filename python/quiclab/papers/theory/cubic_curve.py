@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from quiclab.drawings.plots import style
 from quiclab.papers.theory.traces import Sample, samples
-from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 

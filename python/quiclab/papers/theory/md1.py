@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab.plots import style
-from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from quiclab.plots import style
-from quiclab.plots.limits import at_least
-from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.limits import at_least
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from quiclab.drawings.plots import style
+from quiclab.drawings.plots.logarithmic import set_logarithmic
 from quiclab.papers.theory.traces import samples
-from quiclab.plots import style
-from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 

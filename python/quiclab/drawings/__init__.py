@@ -1,0 +1,1 @@
+"""Drawings: figures of runs and sweeps, the page of packets, reports, and what notebooks show."""

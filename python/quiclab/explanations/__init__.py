@@ -1,0 +1,1 @@
+"""Explanations: where the time went, what differs between results, how good a playback was."""

@@ -1,0 +1,1 @@
+"""The lowest floor: values and folders. Documents, units, words, run folders, stored tables; it knows no results."""
