@@ -12,6 +12,7 @@ from quiclab import statistics
 from quiclab.engines import sweeps
 from quiclab.progress import SweepCallback
 from quiclab.records import sweep_tables
+from quiclab.results import sweeps as results
 
 SHORT = SCENARIO.replace("300 kB", "1 kB")
 """A run of a tenth of a millisecond."""
@@ -37,8 +38,8 @@ import sys
 from resource import RUSAGE_SELF, getrusage
 
 import quiclab
-from quiclab.engines import sweeps
-from quiclab.records import sweep_tables as _sweep_tables
+from quiclab.results import sweeps
+from quiclab.records import sweep_tables
 
 # What does not grow is reached by few runs already.
 sweep_tables._ROWS_AT_ONCE = sweeps._ROWS_OF_MEANS = 512
@@ -80,7 +81,7 @@ def combined(tmp_path: Path) -> quiclab.Sweep:
 def test_means_that_are_made_in_pieces_are_those_of_the_whole_table(
     combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    monkeypatch.setattr(sweeps, "_ROWS_OF_MEANS", rows)
+    monkeypatch.setattr(results, "_ROWS_OF_MEANS", rows)
     columns = ["connection.download.goodput_mbps", "connection.download.completion_s"]
     intervals: tuple[statistics.Interval, ...] = ("student", "bootstrap")
     for interval in intervals:
@@ -95,7 +96,7 @@ def test_equal_values_of_several_combinations_are_one_group(
     combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However they come to be equal: then no piece has all of a group."""
-    monkeypatch.setattr(sweeps, "_ROWS_OF_MEANS", 6)
+    monkeypatch.setattr(results, "_ROWS_OF_MEANS", 6)
     combined.info["parameters"] = [one for one in combined.info["parameters"] if "loss" in one["path"]]
     means = combined.means("goodput_mbps").to_pylist()
     assert [row["total"] for row in means] == [27, 27]
@@ -105,7 +106,7 @@ def test_equal_values_of_several_combinations_are_one_group(
 def test_few_of_many_means_are_those_of_the_whole_table(
     combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(sweeps, "_ROWS_OF_MEANS", 7)
+    monkeypatch.setattr(results, "_ROWS_OF_MEANS", 7)
     columns = ["connection.download.goodput_mbps", "connection.download.completion_s"]
     whole = combined.means(*columns).arrow
     first, counts = combined._first_means(columns, most, "student")

@@ -31,11 +31,11 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Page:
     # All modules but the last, which fills the page.
-    last = re.sub(r"^import .*\n", "", self_contained.source("report/browser/main.js"), flags=re.MULTILINE)
-    script = self_contained.bundle("report/browser/main.js")
+    last = re.sub(r"^import .*\n", "", self_contained.source("drawings/report/browser/main.js"), flags=re.MULTILINE)
+    script = self_contained.bundle("drawings/report/browser/main.js")
     assert script.endswith(last)
     path = tmp_path_factory.mktemp("page") / "page.html"
-    style = self_contained.source("report/browser/style.css")
+    style = self_contained.source("drawings/report/browser/style.css")
     path.write_text(HARNESS.format(style=style, script=script.removesuffix(last)))
     made = chromium.page()
     made.load(path, "window.quiclab")
