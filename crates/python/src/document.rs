@@ -28,7 +28,7 @@ pub(crate) fn document(table: &Bound<'_, PyDict>) -> PyResult<Document> {
     Ok(Document { text: writer.text, values: readable.then_some(entries) })
 }
 
-/// The document as TOML. See `quiclab._document.to_toml`.
+/// The document as TOML. See `quiclab.values.toml_text.to_toml`.
 #[pyfunction]
 pub(crate) fn document_to_toml(document: &Bound<'_, PyDict>) -> PyResult<String> {
     self::document(document).map(|document| document.text)
@@ -281,10 +281,10 @@ fn plain_of<'py>(value: &Bound<'py, PyAny>, key: &str) -> PyResult<Bound<'py, Py
     glue(value.py())?.getattr("plain")?.call1((value, key))
 }
 
-/// The module quiclab._document, which knows other types.
+/// The module quiclab.values.toml_text, which knows other types.
 fn glue(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || py.import("quiclab._document").map(Bound::unbind))?;
+    let module = MODULE.get_or_try_init(py, || py.import("quiclab.values.toml_text").map(Bound::unbind))?;
     Ok(module.bind(py))
 }
 

@@ -11,7 +11,7 @@ use units::fault;
 use units::parameter::{Arguments, Value};
 
 /// The module of the package that loads code.
-const MODULE: &str = "quiclab._plugged";
+const MODULE: &str = "quiclab.values.components.plugged";
 /// Options of the lab, not of the class.
 const LAB_OPTIONS: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
 

@@ -1,6 +1,6 @@
 //! The columns of the page: integers, many of them as differences, of variable length.
 //!
-//! `python/quiclab/view/browser/model.js` reads them back.
+//! `python/quiclab/drawings/view/browser/model.js` reads them back.
 
 use crate::direction::{Direction, UNKNOWN};
 use crate::log::GAUGES;
