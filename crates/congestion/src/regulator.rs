@@ -6,8 +6,7 @@ use crate::resume::limits::Resuming;
 use crate::resume::observe::Observer;
 use crate::{
     AckSample, Adjustment, Allowance, CarefulResume, Congestion, Controller, DeliveryRate, Limit, LostPacket,
-    MAX_WINDOW, Pacer, Phase, RateSample, ResumeOptions, RttEstimate, Saved, Sent, SentState, Signal,
-    Transition,
+    Pacer, Phase, RateSample, ResumeOptions, RttEstimate, Saved, Sent, SentState, Signal, Transition,
 };
 use units::{Duration, Rate, Time};
 
@@ -249,7 +248,6 @@ impl Regulator {
     pub fn check(&self) {
         self.pacer.check();
         assert!(self.allowance.window > 0, "a controller allows a window");
-        assert!(self.allowance.window <= MAX_WINDOW, "no window is larger than the largest");
         assert!(self.prior_lost <= self.delivery.lost(), "the count of lost bytes does not fall");
         if let Some(reduction) = &self.reduction {
             reduction.check();
