@@ -36,14 +36,6 @@ struct SharedOptions {
     /// propagation delay from any attachment to any other
     #[option(default = "0 s")]
     delay: Duration,
-    #[options]
-    #[expect(dead_code, reason = "each attachment has its own, for which these are the defaults")]
-    attachment: AttachmentOptions,
-}
-
-/// The options that each attachment may have for itself.
-#[derive(Debug, Clone, Options)]
-struct AttachmentOptions {
     /// queue of an attachment; 1 BDP uses the whole rate
     #[option(default = "drop-tail", room = "queues")]
     queue: Component,
@@ -122,7 +114,7 @@ impl Shared {
         let mut server = rate::build(rate.name, &rate.arguments, stream("rate"))?;
         let attachment = |(name, arguments): &(String, units::parameter::Arguments)| {
             let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
-            let AttachmentOptions { queue, loss, mtu } = AttachmentOptions::of(arguments);
+            let SharedOptions { queue, loss, mtu, .. } = SharedOptions::of(arguments);
             let buffer = BufferOptions {
                 queue: &queue,
                 name,

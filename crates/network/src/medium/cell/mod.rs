@@ -28,20 +28,24 @@ use crate::buffer::Overflow;
 use crate::count::Count;
 use crate::exits::Exits;
 use crate::packet::Packet;
+use options::{LteOptions, NrOptions};
 use site::Site;
 use std::collections::VecDeque;
 use terminal::{Direction, Terminal};
 use trace::Log;
-use units::parameter::{Room, Row};
+use units::parameter::{Options, Room, Row};
 use units::{Duration, Rate, Size, Time, Timers};
 
 pub(crate) const LTE: Row<Profile> = Row {
     name: "lte",
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
-    parameters: &options::LTE,
+    parameters: LteOptions::PARAMETERS,
     build: Profile {
-        outlook: |way| options::Air::lte(way.medium).ok()?.outlook(way),
-        check: |arguments, _| options::Air::lte(arguments)?.check(arguments),
+        outlook: |way| options::Air::lte(&LteOptions::of(way.medium)).outlook(way),
+        check: |arguments, _| {
+            let own = LteOptions::of(arguments);
+            options::Air::lte(&own).check(&own.cell)
+        },
         build: |options| Ok(Box::new(options::lte(options)?)),
         ..PROFILE
     },
@@ -49,10 +53,13 @@ pub(crate) const LTE: Row<Profile> = Row {
 pub(crate) const NR: Row<Profile> = Row {
     name: "nr",
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
-    parameters: &options::NR,
+    parameters: NrOptions::PARAMETERS,
     build: Profile {
-        outlook: |way| options::Air::nr(way.medium).ok()?.outlook(way),
-        check: |arguments, _| options::Air::nr(arguments)?.check(arguments),
+        outlook: |way| options::Air::nr(&NrOptions::of(way.medium)).ok()?.outlook(way),
+        check: |arguments, _| {
+            let own = NrOptions::of(arguments);
+            options::Air::nr(&own)?.check(&own.cell)
+        },
         build: |options| Ok(Box::new(options::nr(options)?)),
         ..PROFILE
     },

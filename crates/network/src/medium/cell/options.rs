@@ -16,8 +16,8 @@ use crate::queue::Setup;
 use radio::channel::Sites;
 use random::Stream;
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Value};
-use units::{Duration, Rate, Time, Timers};
+use units::parameter::{Choice, Component, OptionError, Options};
+use units::{Duration, Rate, Size, Time, Timers};
 
 /// The options that a terminal can have of its own.
 pub(super) const OF_ATTACHMENT: [&str; 9] =
@@ -26,220 +26,156 @@ pub(super) const OF_ATTACHMENT: [&str; 9] =
 /// Those of the station: its queues are those of the downlinks.
 pub(super) const OF_STATION: [&str; 2] = ["queue", "mtu"];
 
-/// The number of options of both kinds of cells; the last two are `processing` and `bandwidth`.
-const COUNT: usize = 27;
+/// The options of both kinds of cells, and of each of their terminals.
+#[derive(Debug, Clone, Options)]
+pub(super) struct CellOptions {
+    /// signal-to-noise ratio of a terminal over time
+    #[option(default = "constant", room = "channels")]
+    channel: Component,
+    /// time between measurements of the channel; at least one slot
+    #[option(default = "5 ms")]
+    cqi_period: Duration,
+    /// block errors: which attempts to send a block fail
+    #[option(default = "target", room = "block_errors")]
+    block_errors: Component,
+    /// block errors in the uplink, if they differ there
+    #[option(room = "block_errors")]
+    uplink_block_errors: Option<Component>,
+    /// where the antennas of the sites stand along the line of drawn channels in metres: one to 64, each with the
+    /// whole bandwidth
+    #[option(default = [0.0], within = -1e6..=1e6)]
+    sites: Vec<f64>,
+    /// share of the power of the other sites that counts as noise with drawn channels
+    #[option(default = 0.0, probability)]
+    interference: f64,
+    /// which site serves a terminal
+    #[option(default = "none", room = "handovers")]
+    handover: Component,
+    /// time after a handover during which nothing is sent to or from the terminal
+    #[option(default = "40 ms")]
+    interruption: Duration,
+    /// whether the old site forwards the packets that wait for the terminal; otherwise they are lost, and so are
+    /// those that come during the interruption
+    #[option(default = true)]
+    forwarding: bool,
+    /// HARQ retransmissions of a block before it is given up
+    #[option(default = 3, within = 0..=15)]
+    harq_retransmissions: u8,
+    /// which terminals get the resource blocks of a slot, in both directions
+    #[option(default = "proportional-fair", room = "cell_schedulers")]
+    scheduler: Component,
+    /// time between a terminal's opportunities to ask for a grant; at least one slot
+    #[option(default = "10 ms")]
+    request_period: Duration,
+    /// first grant of a terminal that has asked, before the station knows its backlog
+    #[option(default = "100 B")]
+    first_grant: Size,
+    /// RLC mode: acknowledged, which retransmits what HARQ gives up, or unacknowledged
+    #[option(default = "am")]
+    rlc: Rlc,
+    /// t-Reordering: how long the receiver waits for a missing PDU
+    #[option(default = "35 ms")]
+    reordering: Duration,
+    /// pollPDU: PDUs from one poll for a report to the next
+    #[option(default = 32, within = 1..=65_536)]
+    poll_pdus: u32,
+    /// pollByte: bytes from one poll for a report to the next
+    #[option(default = "25 kB")]
+    poll_bytes: Size,
+    /// t-PollRetransmit: time after which the sender polls again
+    #[option(default = "80 ms")]
+    poll_retransmit: Duration,
+    /// t-StatusProhibit: minimum time between reports
+    #[option(default = "10 ms")]
+    status_prohibit: Duration,
+    /// maxRetxThreshold: retransmissions of a PDU in the acknowledged mode before it is given up
+    #[option(default = 32, within = 1..=32)]
+    max_retransmissions: u32,
+    /// discardTimer: age above which a packet is dropped when its turn comes; without it none is
+    discard: Option<Duration>,
+    /// queue of a terminal, and at the station the queue for each terminal
+    #[option(default = "drop-tail", room = "queues")]
+    queue: Component,
+    /// largest IP packet in bytes; larger ones are dropped
+    #[option(default = 1500, within = 68..=65_535)]
+    mtu: u32,
+    /// fixed delay of each packet in both directions: decoding, and the path between antenna and station
+    #[option(default = "0 s")]
+    delay: Duration,
+    /// a fixed modulation and coding scheme; without it, the scheme follows the channel
+    #[option(within = 0..=28)]
+    mcs: Option<u8>,
+    /// slots from something received to the reaction: from a request to a grant, from a grant to its block, from
+    /// a block to its acknowledgement, and from there to the next attempt
+    #[option(default = 4, within = 1..=16)]
+    processing: u64,
+}
 
-/// The options of both kinds of cells.
-const SHARED: [Parameter; COUNT] = [
-    Parameter {
-        name: "channel",
-        kind: Kind::Component("channels"),
-        default: Default::Is("\"constant\""),
-        about: "signal-to-noise ratio of a terminal over time",
-    },
-    Parameter {
-        name: "cqi_period",
-        kind: Kind::Duration,
-        default: Default::Is("\"5 ms\""),
-        about: "time between measurements of the channel; at least one slot",
-    },
-    Parameter {
-        name: "block_errors",
-        kind: Kind::Component("block_errors"),
-        default: Default::Is("\"target\""),
-        about: "block errors: which attempts to send a block fail",
-    },
-    Parameter {
-        name: "uplink_block_errors",
-        kind: Kind::Component("block_errors"),
-        default: Default::Absent,
-        about: "block errors in the uplink, if they differ there",
-    },
-    Parameter {
-        name: "sites",
-        kind: Kind::List(&Kind::Number(-1e6, 1e6)),
-        default: Default::Is("[0.0]"),
-        about: "where the antennas of the sites stand along the line of drawn channels in metres: one to 64, each with the \
-                whole bandwidth",
-    },
-    Parameter {
-        name: "interference",
-        kind: Kind::Probability,
-        default: Default::Is("0.0"),
-        about: "share of the power of the other sites that counts as noise with drawn channels",
-    },
-    Parameter {
-        name: "handover",
-        kind: Kind::Component("handovers"),
-        default: Default::Is("\"none\""),
-        about: "which site serves a terminal",
-    },
-    Parameter {
-        name: "interruption",
-        kind: Kind::Duration,
-        default: Default::Is("\"40 ms\""),
-        about: "time after a handover during which nothing is sent to or from the terminal",
-    },
-    Parameter {
-        name: "forwarding",
-        kind: Kind::Flag,
-        default: Default::Is("true"),
-        about: "whether the old site forwards the packets that wait for the terminal; otherwise they are lost, and so are \
-                those that come during the interruption",
-    },
-    Parameter {
-        name: "harq_retransmissions",
-        kind: Kind::Integer(0, 15),
-        default: Default::Is("3"),
-        about: "HARQ retransmissions of a block before it is given up",
-    },
-    Parameter {
-        name: "scheduler",
-        kind: Kind::Component("cell_schedulers"),
-        default: Default::Is("\"proportional-fair\""),
-        about: "which terminals get the resource blocks of a slot, in both directions",
-    },
-    Parameter {
-        name: "request_period",
-        kind: Kind::Duration,
-        default: Default::Is("\"10 ms\""),
-        about: "time between a terminal's opportunities to ask for a grant; at least one slot",
-    },
-    Parameter {
-        name: "first_grant",
-        kind: Kind::Size,
-        default: Default::Is("\"100 B\""),
-        about: "first grant of a terminal that has asked, before the station knows its backlog",
-    },
-    Parameter {
-        name: "rlc",
-        kind: Kind::Choice(&["am", "um"]),
-        default: Default::Is("\"am\""),
-        about: "RLC mode: acknowledged, which retransmits what HARQ gives up, or unacknowledged",
-    },
-    Parameter {
-        name: "reordering",
-        kind: Kind::Duration,
-        default: Default::Is("\"35 ms\""),
-        about: "t-Reordering: how long the receiver waits for a missing PDU",
-    },
-    Parameter {
-        name: "poll_pdus",
-        kind: Kind::Integer(1, 65_536),
-        default: Default::Is("32"),
-        about: "pollPDU: PDUs from one poll for a report to the next",
-    },
-    Parameter {
-        name: "poll_bytes",
-        kind: Kind::Size,
-        default: Default::Is("\"25 kB\""),
-        about: "pollByte: bytes from one poll for a report to the next",
-    },
-    Parameter {
-        name: "poll_retransmit",
-        kind: Kind::Duration,
-        default: Default::Is("\"80 ms\""),
-        about: "t-PollRetransmit: time after which the sender polls again",
-    },
-    Parameter {
-        name: "status_prohibit",
-        kind: Kind::Duration,
-        default: Default::Is("\"10 ms\""),
-        about: "t-StatusProhibit: minimum time between reports",
-    },
-    Parameter {
-        name: "max_retransmissions",
-        kind: Kind::Integer(1, 32),
-        default: Default::Is("32"),
-        about: "maxRetxThreshold: retransmissions of a PDU in the acknowledged mode before it is given up",
-    },
-    Parameter {
-        name: "discard",
-        kind: Kind::Duration,
-        default: Default::Absent,
-        about: "discardTimer: age above which a packet is dropped when its turn comes; without it none is",
-    },
-    Parameter {
-        name: "queue",
-        kind: Kind::Component("queues"),
-        default: Default::Is("\"drop-tail\""),
-        about: "queue of a terminal, and at the station the queue for each terminal",
-    },
-    Parameter {
-        name: "mtu",
-        kind: Kind::Integer(68, 65_535),
-        default: Default::Is("1500"),
-        about: "largest IP packet in bytes; larger ones are dropped",
-    },
-    Parameter {
-        name: "delay",
-        kind: Kind::Duration,
-        default: Default::Is("\"0 s\""),
-        about: "fixed delay of each packet in both directions: decoding, and the path between antenna and station",
-    },
-    Parameter {
-        name: "mcs",
-        kind: Kind::Integer(0, 28),
-        default: Default::Absent,
-        about: "a fixed modulation and coding scheme; without it, the scheme follows the channel",
-    },
-    Parameter {
-        name: "processing",
-        kind: Kind::Integer(1, 16),
-        default: Default::Is("4"),
-        about: "slots from something received to the reaction: from a request to a grant, from a grant to its block, from a \
-                block to its acknowledgement, and from there to the next attempt",
-    },
-    Parameter {
-        name: "bandwidth",
-        kind: Kind::Integer(1, 400),
-        default: Default::Is("20"),
-        about: "width of the carrier in MHz, in each direction",
-    },
-];
+/// The mode of the RLC layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Rlc {
+    /// Acknowledged.
+    Am,
+    /// Unacknowledged.
+    Um,
+}
 
 /// The options of a cell of LTE.
-pub(super) const LTE: [Parameter; COUNT] = {
-    let mut all = SHARED;
-    all[COUNT - 1] = Parameter {
-        name: "bandwidth",
-        kind: Kind::Choice(&["1.4 MHz", "3 MHz", "5 MHz", "10 MHz", "15 MHz", "20 MHz"]),
-        default: Default::Is("\"20 MHz\""),
-        about: "width of the carrier in each direction",
-    };
-    all
-};
+#[derive(Debug, Clone, Options)]
+pub(super) struct LteOptions {
+    #[options]
+    pub(super) cell: CellOptions,
+    /// width of the carrier in each direction
+    #[option(default = "20 MHz")]
+    bandwidth: Width,
+}
+
+/// The widths of carriers of LTE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Width {
+    #[word("1.4 MHz")]
+    Mhz1_4,
+    #[word("3 MHz")]
+    Mhz3,
+    #[word("5 MHz")]
+    Mhz5,
+    #[word("10 MHz")]
+    Mhz10,
+    #[word("15 MHz")]
+    Mhz15,
+    #[word("20 MHz")]
+    Mhz20,
+}
 
 /// The options of a cell of NR.
-pub(super) const NR: [Parameter; COUNT + 3] = {
-    let mut all = [SHARED[0]; COUNT + 3];
-    let mut at = 0;
-    while at < SHARED.len() {
-        all[at] = SHARED[at];
-        at += 1;
-    }
-    all[COUNT - 2].default = Default::Is("2");
-    all[COUNT - 1].default = Default::Is("100");
-    all[COUNT] = Parameter {
-        name: "numerology",
-        kind: Kind::Integer(0, 4),
-        default: Default::Is("1"),
-        about: "slots of 2^-n ms, subcarriers of 2^n times 15 kHz",
-    };
-    all[COUNT + 1] = Parameter {
-        name: "table",
-        kind: Kind::Choice(&["64qam", "256qam", "64qam-low-se"]),
-        default: Default::Is("\"256qam\""),
-        about: "table of the modulation and coding schemes (TS 38.214 tables 5.1.3.1-1 to -3)",
-    };
-    all[COUNT + 2] = Parameter {
-        name: "layers",
-        kind: Kind::Integer(1, 4),
-        default: Default::Is("1"),
-        about: "layers in each direction",
-    };
-    all
-};
+#[derive(Debug, Clone, Options)]
+pub(super) struct NrOptions {
+    #[options(processing = 2)]
+    pub(super) cell: CellOptions,
+    /// width of the carrier in MHz, in each direction
+    #[option(default = 100, within = 1..=400)]
+    bandwidth: u64,
+    /// slots of 2^-n ms, subcarriers of 2^n times 15 kHz
+    #[option(default = 1, within = 0..=4)]
+    numerology: u8,
+    /// table of the modulation and coding schemes (TS 38.214 tables 5.1.3.1-1 to -3)
+    #[option(default = "256qam")]
+    table: Table,
+    /// layers in each direction
+    #[option(default = 1, within = 1..=4)]
+    layers: u8,
+}
+
+/// The tables of modulation and coding schemes of NR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+enum Table {
+    #[word("64qam")]
+    Qam64,
+    #[word("256qam")]
+    Qam256,
+    #[word("64qam-low-se")]
+    LowEfficiency,
+}
 
 /// The round trip with which queues count a BDP: that of a path with a cell at its end.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
@@ -254,28 +190,31 @@ pub(super) struct Air {
 
 impl Air {
     /// That of a cell of LTE.
-    pub(super) fn lte(arguments: &Arguments) -> Result<Air, OptionError> {
-        let width = arguments.text("bandwidth");
-        let megahertz: f64 = width.trim_end_matches(" MHz").parse().unwrap_or(20.0);
-        let bandwidth_hz = (megahertz * 1e6) as u64;
-        let prbs = radio::lte::prbs(bandwidth_hz)
-            .ok_or_else(|| ("bandwidth", format!("LTE has no carrier of {width}; expected another width")))?;
-        Ok(Air { standard: Standard::Lte, bandwidth_hz, prbs })
+    pub(super) fn lte(options: &LteOptions) -> Air {
+        let bandwidth_hz = match options.bandwidth {
+            Width::Mhz1_4 => 1_400_000,
+            Width::Mhz3 => 3_000_000,
+            Width::Mhz5 => 5_000_000,
+            Width::Mhz10 => 10_000_000,
+            Width::Mhz15 => 15_000_000,
+            Width::Mhz20 => 20_000_000,
+        };
+        let prbs = radio::lte::prbs(bandwidth_hz).expect("each width of the option is one of LTE");
+        Air { standard: Standard::Lte, bandwidth_hz, prbs }
     }
     /// That of a cell of NR.
-    pub(super) fn nr(arguments: &Arguments) -> Result<Air, OptionError> {
-        let numerology = arguments.integer("numerology") as u8;
-        let table = match arguments.text("table").as_str() {
-            "64qam" => radio::nr::Table::Qam64,
-            "256qam" => radio::nr::Table::Qam256,
-            _ => radio::nr::Table::LowEfficiency,
+    pub(super) fn nr(options: &NrOptions) -> Result<Air, OptionError> {
+        let NrOptions { bandwidth: megahertz, numerology, layers, .. } = *options;
+        let table = match options.table {
+            Table::Qam64 => radio::nr::Table::Qam64,
+            Table::Qam256 => radio::nr::Table::Qam256,
+            Table::LowEfficiency => radio::nr::Table::LowEfficiency,
         };
         // With 240 kHz, for which no carrier is defined, it has half of the resource blocks of 120 kHz.
         let blocks = |megahertz: u64| match numerology {
             4 => radio::nr::prbs(megahertz * 1_000_000, 3).map(|prbs| prbs / 2),
             _ => radio::nr::prbs(megahertz * 1_000_000, numerology),
         };
-        let megahertz = arguments.integer("bandwidth");
         let Some(prbs) = blocks(megahertz) else {
             let widths: Vec<String> =
                 (1..=400).filter(|width| blocks(*width).is_some()).map(|width| width.to_string()).collect();
@@ -285,25 +224,25 @@ impl Air {
             );
             return Err(("bandwidth", problem));
         };
-        let standard = Standard::Nr { numerology, table, layers: arguments.integer("layers") as u8 };
+        let standard = Standard::Nr { numerology, table, layers };
         Ok(Air { standard, bandwidth_hz: megahertz * 1_000_000, prbs })
     }
     /// Slots in the value of an option; at least one.
-    fn slots(self, arguments: &Arguments, name: &'static str) -> Result<u64, OptionError> {
-        let (span, slot) = (arguments.duration(name), self.standard.slot());
+    fn slots(self, name: &'static str, span: Duration) -> Result<u64, OptionError> {
+        let slot = self.standard.slot();
         match span.as_nanos() / slot.as_nanos() {
             0 => Err((name, format!("less than a slot, found {span}; expected at least {slot}"))),
             slots => Ok(slots),
         }
     }
     /// The fixed scheme, if there is one.
-    fn scheme(self, arguments: &Arguments) -> Result<Option<u8>, OptionError> {
+    fn scheme(self, mcs: Option<u8>) -> Result<Option<u8>, OptionError> {
         let highest = self.standard.highest();
-        match arguments.has("mcs").then(|| arguments.integer("mcs")) {
-            Some(mcs) if mcs > u64::from(highest) => {
+        match mcs {
+            Some(mcs) if mcs > highest => {
                 Err(("mcs", format!("beyond the table, found {mcs}; expected at most {highest}")))
             }
-            mcs => Ok(mcs.map(|mcs| mcs as u8)),
+            mcs => Ok(mcs),
         }
     }
     /// The rate is that of all resource blocks with the fixed scheme, with that of a channel that does not change, or with
@@ -311,39 +250,37 @@ impl Air {
     pub(super) fn outlook(self, way: &Way<'_>) -> Option<Outlook> {
         let (slot, standard) = (self.standard.slot(), self.standard);
         let [sender, receiver] = way.ends;
-        let terminal = if way.from_station { receiver } else { sender };
-        let mcs = match (self.scheme(terminal).ok()?, channel::constant(&terminal.component("channel"))) {
+        let terminal = CellOptions::of(if way.from_station { receiver } else { sender });
+        let mcs = match (self.scheme(terminal.mcs).ok()?, channel::constant(&terminal.channel)) {
             (Some(mcs), _) => Some(mcs),
             (None, Some(sinr_db)) => standard.scheme(sinr_db),
             (None, None) => Some(standard.highest()),
         };
         let bytes = mcs.map_or(0, |mcs| standard.block_bytes(mcs, self.prbs, !way.from_station));
-        Some(Outlook { rate: Rate::of(units::Size::from_bytes(bytes.into()), slot), least: slot })
+        Some(Outlook { rate: Rate::of(Size::from_bytes(bytes.into()), slot), least: slot })
     }
     /// Checks the options that depend on the carrier and on each other.
-    pub(super) fn check(self, arguments: &Arguments) -> Result<(), OptionError> {
-        self.slots(arguments, "cqi_period")?;
-        self.slots(arguments, "request_period")?;
-        if arguments.size("first_grant").as_bytes() == 0 {
+    pub(super) fn check(self, cell: &CellOptions) -> Result<(), OptionError> {
+        self.slots("cqi_period", cell.cqi_period)?;
+        self.slots("request_period", cell.request_period)?;
+        if cell.first_grant.as_bytes() == 0 {
             return Err(("first_grant", "nothing; expected at least 1 B".to_owned()));
         }
-        self.scheme(arguments)?;
-        let sites = sites(arguments)?;
-        if arguments.number("interference") > 0.0 && sites.len() == 1 {
+        self.scheme(cell.mcs)?;
+        let sites = sites(cell)?;
+        if cell.interference > 0.0 && sites.len() == 1 {
             let problem = "has no effect with one site; expected 0.0, or more sites (option sites)";
             return Err(("interference", problem.to_owned()));
         }
-        let (moves, wave) = (arguments.component("handover"), arguments.component("channel"));
+        let (moves, wave) = (&cell.handover, &cell.channel);
         handover::check(moves.name, &moves.arguments, sites.len(), wave.name)
     }
 }
 
 /// Where the sites are along the line, in metres.
-fn sites(arguments: &Arguments) -> Result<Vec<f64>, OptionError> {
-    let place = |value: &Value| if let Value::Number(place) = value { Some(*place) } else { None };
-    let sites: Vec<f64> = arguments.list("sites").iter().filter_map(place).collect();
-    match sites.len() {
-        1..=64 => Ok(sites),
+fn sites(cell: &CellOptions) -> Result<&[f64], OptionError> {
+    match cell.sites.len() {
+        1..=64 => Ok(&cell.sites),
         count => Err(("sites", format!("{count} of them; expected 1 to 64"))),
     }
 }
@@ -354,57 +291,58 @@ fn unusable((option, problem): OptionError) -> BuildError {
 
 /// Builds a cell of LTE.
 pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cells, BuildError> {
-    cell(options, Air::lte(options.arguments).map_err(unusable)?)
+    let own = LteOptions::of(options.arguments);
+    cell(options, &own.cell, Air::lte(&own))
 }
 
 /// Builds a cell of NR.
 pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cells, BuildError> {
-    cell(options, Air::nr(options.arguments).map_err(unusable)?)
+    let own = NrOptions::of(options.arguments);
+    cell(options, &own.cell, Air::nr(&own).map_err(unusable)?)
 }
 
-fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
-    let arguments = options.arguments;
-    air.check(arguments).map_err(unusable)?;
+fn cell(options: &MediumOptions<'_>, cell: &CellOptions, air: Air) -> Result<Cells, BuildError> {
+    air.check(cell).map_err(unusable)?;
     let Air { standard, prbs, .. } = air;
-    let slots = |name: &'static str| air.slots(arguments, name).map_err(unusable);
-    let (cqi_period, request_period) = (slots("cqi_period")?, slots("request_period")?);
-    let first_grant = arguments.size("first_grant").as_bytes();
+    let slots = |name: &'static str, span| air.slots(name, span).map_err(unusable);
+    let cqi_period = slots("cqi_period", cell.cqi_period)?;
+    let request_period = slots("request_period", cell.request_period)?;
+    let first_grant = cell.first_grant.as_bytes();
     let slot = standard.slot();
-    let processing = arguments.integer("processing");
+    let processing = cell.processing;
     let terminals = options.attachments.len() - 1;
-    let scheduler = arguments.component("scheduler");
-    let scheduler = || scheduler::build(scheduler.name, &scheduler.arguments, terminals, slot.as_nanos());
-    let places = sites(arguments).map_err(unusable)?;
+    let scheduler =
+        || scheduler::build(cell.scheduler.name, &cell.scheduler.arguments, terminals, slot.as_nanos());
+    let places = sites(cell).map_err(unusable)?;
+    let station = CellOptions::of(&options.attachments[0].1);
     let mut highest = Rate::ZERO;
     let mut all = Vec::new();
     for (attachment, (name, own)) in options.attachments.iter().enumerate().skip(1) {
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
-        let mcs = air.scheme(own).map_err(unusable)?;
-        let interference = arguments.number("interference");
-        let mut link = radio_link(own, air, (&places, interference), (cqi_period, processing), &stream)?;
-        let moves = own.component("handover");
-        let mut trigger = handover::build(moves.name, &moves.arguments, places.len())?;
+        let own = CellOptions::of(own);
+        let mcs = air.scheme(own.mcs).map_err(unusable)?;
+        let mut link = radio_link(&own, air, (places, cell.interference), (cqi_period, processing), &stream)?;
+        let mut trigger = handover::build(own.handover.name, &own.handover.arguments, places.len())?;
         if let Some(trigger) = &mut trigger {
             link.serving = trigger.start(&mut |site| link.sites.sinr_db(site, Time::ZERO));
         }
         let bytes = standard.block_bytes(mcs.unwrap_or(standard.highest()), prbs, false);
-        let rate = Rate::of(units::Size::from_bytes(bytes.into()), slot);
+        let rate = Rate::of(Size::from_bytes(bytes.into()), slot);
         highest = highest.max(rate);
         let direction = |way: usize| {
             // The queue of a downlink is the station's.
             let (place, values) = if way == DOWN {
-                (format!("{} {name}", options.attachments[0].0), &options.attachments[0].1)
+                (format!("{} {name}", options.attachments[0].0), &station)
             } else {
-                (name.clone(), own)
+                (name.clone(), &own)
             };
-            let queue = values.component("queue");
             let buffer = BufferOptions {
-                queue: &queue,
+                queue: &values.queue,
                 name: &place,
                 setup: Setup {
                     rate: Some(rate),
                     round_trip: ROUND_TRIP,
-                    mtu: values.integer("mtu") as u32,
+                    mtu: values.mtu,
                     flows: options.flows,
                 },
                 delays: options.delays,
@@ -413,11 +351,11 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
             let purpose = if way == DOWN { "queue down" } else { "queue up" };
             Ok::<Direction, BuildError>(Direction {
                 buffer: Buffer::new(&buffer, stream(purpose))?,
-                bearer: Bearer::new(bearer(own, arguments, standard)),
-                harq: Harq::new(2 * processing, 1 + arguments.integer("harq_retransmissions") as u8),
+                bearer: Bearer::new(bearer(own.rlc, cell, standard)),
+                harq: Harq::new(2 * processing, 1 + cell.harq_retransmissions),
                 air: medium::Air::default(),
                 handed: Count::default(),
-                discard: own.has("discard").then(|| own.duration("discard")),
+                discard: own.discard,
                 head: None,
             })
         };
@@ -453,9 +391,9 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
         processing,
         request_period,
         first_grant,
-        interruption: arguments.duration("interruption").as_nanos().div_ceil(slot.as_nanos()),
-        forwarding: arguments.flag("forwarding"),
-        delay: arguments.duration("delay"),
+        interruption: cell.interruption.as_nanos().div_ceil(slot.as_nanos()),
+        forwarding: cell.forwarding,
+        delay: cell.delay,
         in_air: Vec::new(),
         next_slot: None,
         handed: VecDeque::new(),
@@ -464,46 +402,44 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
 }
 
 /// The parameters of a terminal's bearers.
-fn bearer(own: &Arguments, cell: &Arguments, standard: Standard) -> BearerOptions {
-    let acknowledged = (own.text("rlc") == "am").then(|| ArqOptions {
-        poll_pdus: cell.integer("poll_pdus") as u32,
-        poll_bytes: cell.size("poll_bytes").as_bytes(),
-        poll_again: cell.duration("poll_retransmit"),
-        prohibit: cell.duration("status_prohibit"),
-        repeats: cell.integer("max_retransmissions") as u32,
+fn bearer(rlc: Rlc, cell: &CellOptions, standard: Standard) -> BearerOptions {
+    let acknowledged = (rlc == Rlc::Am).then(|| ArqOptions {
+        poll_pdus: cell.poll_pdus,
+        poll_bytes: cell.poll_bytes.as_bytes(),
+        poll_again: cell.poll_retransmit,
+        prohibit: cell.status_prohibit,
+        repeats: cell.max_retransmissions,
         window: standard.window(),
     });
     BearerOptions {
         headers: standard.headers(acknowledged.is_some()),
-        reordering: cell.duration("reordering").max(Duration::from_nanos(1)),
+        reordering: cell.reordering.max(Duration::from_nanos(1)),
         acknowledged,
     }
 }
 
 /// The radio link of a terminal to the sites at some places, with interference.
 fn radio_link(
-    own: &Arguments,
+    own: &CellOptions,
     air: Air,
     (places, interference): (&[f64], f64),
     timing: (u64, u64),
     stream: &dyn Fn(&str) -> Stream,
 ) -> Result<RadioLink, BuildError> {
     let Air { standard, bandwidth_hz, .. } = air;
-    let wave = own.component("channel");
+    let wave = &own.channel;
     let channel = |(number, at_m): (usize, &f64)| {
         let site = channel::Site { number, count: places.len(), at_m: *at_m };
         channel::build(wave.name, &wave.arguments, &channel::Setup { stream, bandwidth_hz, site })
     };
     let channels = places.iter().enumerate().map(channel).collect::<Result<_, _>>()?;
-    let errors = |option: &str| {
-        let fails = own.component(if own.has(option) { option } else { "block_errors" });
-        errors::build(fails.name, &fails.arguments)
-    };
+    let errors = |fails: &Component| errors::build(fails.name, &fails.arguments);
+    let uplink = own.uplink_block_errors.as_ref().unwrap_or(&own.block_errors);
     Ok(RadioLink::new(
-        (standard, air.scheme(own).map_err(unusable)?),
+        (standard, air.scheme(own.mcs).map_err(unusable)?),
         timing,
         Sites::new(channels, interference),
-        [errors("block_errors")?, errors("uplink_block_errors")?],
+        [errors(&own.block_errors)?, errors(uplink)?],
         [stream("errors down"), stream("errors up")],
     ))
 }

@@ -29,13 +29,13 @@ use standard::{Control, Modulation, Standard};
 use station::{Left, Limits, Station};
 use std::collections::VecDeque;
 use trace::Log;
-use units::parameter::{Room, Row};
+use units::parameter::{Options, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "wlan",
     about: "a wireless LAN of 802.11: contention, collisions, acknowledgements, rates",
-    parameters: &options::PARAMETERS,
+    parameters: options::WlanOptions::PARAMETERS,
     build: Profile {
         of_attachment: &options::OF_ATTACHMENT,
         of_station: &options::OF_STATION,

@@ -2,6 +2,7 @@
 
 use radio::wifi;
 use units::Rate;
+use units::parameter::Choice;
 
 /// A standard with its choices of preamble, slot, width and guard interval.
 #[derive(Debug, Clone)]
@@ -146,28 +147,36 @@ pub(super) const LONGEST: u64 = 10_000_000;
 
 /// The choices that a scenario has.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choices<'a> {
-    pub standard: &'a str,
+pub(super) struct Choices {
+    pub standard: Amendment,
     pub short_preamble: bool,
     pub long_slot: bool,
     pub wide: bool,
     pub short_guard: bool,
 }
 
-/// The words of the standards.
-pub(super) const NAMES: [&str; 5] = ["b", "a", "g", "n", "n-2.4"];
+/// The amendments of 802.11: b, a, g, and n at 5 GHz or at 2.4 GHz.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+pub(super) enum Amendment {
+    B,
+    A,
+    G,
+    N,
+    #[word("n-2.4")]
+    N2_4,
+}
 
 impl Standard {
     /// The standard of these choices, with the mandatory rates as basic rates.
-    pub(super) fn new(choices: Choices<'_>) -> Standard {
-        let extension = if matches!(choices.standard, "g" | "n-2.4") { 6 * US } else { 0 };
+    pub(super) fn new(choices: Choices) -> Standard {
+        let extension = if matches!(choices.standard, Amendment::G | Amendment::N2_4) { 6 * US } else { 0 };
         let ofdm = |bits: u32| Modulation::Ofdm { bits, extension };
         let basic = || [24, 48, 96].map(ofdm).to_vec();
         let slot = u64::from(if choices.long_slot { 20 * US } else { 9 * US });
         let sifs = u64::from(if extension > 0 { 10 * US } else { 16 * US });
         let overhead = MAC + SNAP + FCS;
         let mut standard = match choices.standard {
-            "b" => {
+            Amendment::B => {
                 let preamble = if choices.short_preamble { 96 * US } else { 192 * US };
                 // 1 Mbit/s has the long preamble only (section 16.2.2.3).
                 let dsss = |kbps| Modulation::Dsss {
@@ -191,7 +200,7 @@ impl Standard {
                     aggregates: false,
                 }
             }
-            "a" | "g" => Standard {
+            Amendment::A | Amendment::G => Standard {
                 slot,
                 sifs,
                 ifs: sifs + 2 * slot,
@@ -204,7 +213,7 @@ impl Standard {
                 overhead,
                 aggregates: false,
             },
-            _ => Standard {
+            Amendment::N | Amendment::N2_4 => Standard {
                 slot,
                 sifs,
                 // AIFSN 3 of best effort (table 9-137).
@@ -250,7 +259,7 @@ impl Standard {
     }
 }
 
-fn ht(mcs: u8, choices: Choices<'_>, extension: u32) -> Modulation {
+fn ht(mcs: u8, choices: Choices, extension: u32) -> Modulation {
     let streams = u32::from(mcs / 8) + 1;
     let of_stream = if choices.wide { HT40_BITS } else { HT20_BITS };
     // L-STF, L-LTF, L-SIG, HT-SIG, HT-STF; HT-LTFs: one for each stream, and four for three.
@@ -270,7 +279,7 @@ mod tests {
 
     fn standard(name: &str) -> Standard {
         Standard::new(Choices {
-            standard: name,
+            standard: Amendment::of_word(name).unwrap(),
             short_preamble: false,
             long_slot: false,
             wide: false,
@@ -306,7 +315,13 @@ mod tests {
         assert_eq!(mbps("n")[..8], [6.5, 13.0, 19.5, 26.0, 39.0, 52.0, 58.5, 65.0]);
         let wide = ht(
             31,
-            Choices { standard: "n", short_preamble: false, long_slot: false, wide: true, short_guard: true },
+            Choices {
+                standard: Amendment::N,
+                short_preamble: false,
+                long_slot: false,
+                wide: true,
+                short_guard: true,
+            },
             0,
         );
         assert_eq!(wide.rate().as_mbit_per_sec(), 600.0);
