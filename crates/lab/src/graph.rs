@@ -131,7 +131,10 @@ impl Network<'_> {
             let attachments: Vec<(String, Arguments)> = medium
                 .attachments
                 .iter()
-                .map(|at| (format!("{name} {}", self.scenario.nodes[at.node].name), at.arguments.clone()))
+                .map(|at| {
+                    let name = format!("{name} {}", self.scenario.nodes[at.node].name);
+                    (name, at.arguments.over(&medium.kind.arguments))
+                })
                 .collect();
             let options = MediumOptions {
                 arguments: &medium.kind.arguments,

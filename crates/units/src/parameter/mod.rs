@@ -297,6 +297,11 @@ impl Arguments {
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
+    /// These values, and those of `other` for all options that they lack.
+    pub fn over(&self, other: &Arguments) -> Arguments {
+        let lacking = other.0.iter().filter(|(name, _)| !self.has(name));
+        Arguments(self.0.iter().chain(lacking).cloned().collect())
+    }
     /// Whether an option with [`Default::Absent`] was given.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()

@@ -280,8 +280,12 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
 
 /// The outlook of a way over a medium with a link layer, from one attachment to another.
 fn outlook(medium: &Medium, [from, to]: [usize; 2]) -> Option<Outlook> {
-    let ends = [from, to].map(|at| &medium.attachments[at].arguments);
-    let way = Way { medium: &medium.kind.arguments, ends, from_station: medium.station && from == 0 };
+    let ends = [from, to].map(|at| medium.attachments[at].arguments.over(&medium.kind.arguments));
+    let way = Way {
+        medium: &medium.kind.arguments,
+        ends: [&ends[0], &ends[1]],
+        from_station: medium.station && from == 0,
+    };
     network::medium::outlook(medium.kind.name, &way)
 }
 
