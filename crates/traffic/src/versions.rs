@@ -40,7 +40,7 @@ pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), OptionError> {
 }
 
 impl Version {
-    /// The maximum number of TCP connections, if HTTP/1.1 has at most so many.
+    /// The maximum number of TCP connections, where HTTP/1.1 opens at most this many.
     pub(crate) fn tcp_connections(self, of_http1: usize) -> Result<usize, OptionError> {
         match self {
             Version::Http1 => Ok(of_http1),

@@ -292,7 +292,7 @@ impl Queue for DualPi2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::testing::{SETUP, at, ecn};
+    use crate::queue::testing::{SETUP, at, changed, ecn};
     use units::parameter::Default;
     use wire::Ecn;
 
@@ -312,9 +312,7 @@ mod tests {
             ("ecn", "true"),
             ("limit", "100 packets"),
         ];
-        let given: Vec<_> =
-            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
-        let options = DualPi2Options::written(&[&given[..], changes].concat()).unwrap();
+        let options = DualPi2Options::written(&changed(&own, changes)).unwrap();
         DualPi2::new(&options, SETUP).unwrap()
     }
     /// RFC 9332 appendix A.1, with a target of 15 ms and RTT_max = 100 ms.

@@ -211,6 +211,14 @@ pub(crate) mod testing {
         (packet.flow, packet.size) = (flow, size);
         Box::new(packet)
     }
+    /// These options, and in place of those of the same names the changed ones.
+    pub(crate) fn changed<'a>(
+        own: &[(&'a str, &'a str)],
+        changes: &[(&'a str, &'a str)],
+    ) -> Vec<(&'a str, &'a str)> {
+        let kept = own.iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name));
+        kept.chain(changes).copied().collect()
+    }
     /// A packet of 1500 bytes with this ECN field.
     pub(crate) fn ecn(flow: u32, ecn: Ecn) -> Box<Packet> {
         let mut packet = packet(flow, 1500);

@@ -299,7 +299,7 @@ impl Queue for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::testing::{SETUP, at, ecn, packet};
+    use crate::queue::testing::{SETUP, at, changed, ecn, packet};
     use wire::Ecn;
 
     fn pie(changes: &[(&str, &str)]) -> Pie {
@@ -315,9 +315,7 @@ mod tests {
             ("mark_ecnth", "0.1"),
             ("limit", "1000 packets"),
         ];
-        let given: Vec<_> =
-            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
-        let options = PieOptions::written(&[&given[..], changes].concat()).unwrap();
+        let options = PieOptions::written(&changed(&own, changes)).unwrap();
         Pie::new(&options, SETUP, Stream::new(5, "test")).unwrap()
     }
     fn near(value: f64, expected: f64) -> bool {

@@ -221,7 +221,7 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::testing::{SETUP, at, ecn, packet};
+    use crate::queue::testing::{SETUP, at, changed, ecn, packet};
     use wire::Ecn;
 
     fn red(min_th: &str, max_th: &str, changes: &[(&str, &str)]) -> Result<Red, QueueError> {
@@ -235,9 +235,7 @@ mod tests {
             ("ecn", "true"),
             ("limit", "100 packets"),
         ];
-        let given: Vec<_> =
-            own.into_iter().filter(|(name, _)| changes.iter().all(|(key, _)| key != name)).collect();
-        let options = RedOptions::written(&[&given[..], changes].concat()).unwrap();
+        let options = RedOptions::written(&changed(&own, changes)).unwrap();
         let setup = Setup { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
         Red::new(&options, setup, Stream::new(5, "test"))
     }

@@ -410,8 +410,8 @@ impl Endpoint {
         // A connection may have been removed while it was queued.
         let Some(connection) = entry.connection.as_deref() else { return };
         if cfg!(debug_assertions) {
-            // After each step of a connection with few packets in flight. Otherwise after so many that a step pays for the
-            // same number of packets, however many there are.
+            // A check costs as much as the connection has packets in flight. Each step pays for some of them, and the check
+            // comes when all are paid for: at once where few are in flight.
             entry.unchecked += CHECKED_PER_STEP;
             if entry.unchecked >= connection.books() {
                 entry.unchecked = 0;
