@@ -8,7 +8,7 @@
 //! acts also serves its endpoint.
 
 use crate::cross_traffic::CrossSender;
-use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage};
+use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage, follow};
 use crate::ends::other_end;
 use crate::flows::{end_of, find};
 use crate::known_paths::KnownPaths;
@@ -16,6 +16,7 @@ use crate::scenario::Remembered;
 use crate::shared::Shared;
 use network::{Exits, Node, NodeId, Packet, Port, Protocol};
 use quic::{Endpoint, Handle, MigrateError, Migration};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use units::cache::ask_for;
 use units::{Time, Timers};
@@ -44,6 +45,20 @@ pub(crate) struct Host<'a> {
     shared: Rc<Shared<'a>>,
 }
 
+/// Tells the ends of each program which ones they are.
+fn set_families(ends: &mut [End]) {
+    let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, end) in ends.iter().enumerate() {
+        if let Some(program) = end.application.program() {
+            families.entry(program).or_default().push(index);
+        }
+    }
+    for family in families.into_values() {
+        let family: Rc<[usize]> = family.into();
+        family.iter().for_each(|index| ends[*index].family = Some(Rc::clone(&family)));
+    }
+}
+
 impl<'a> Host<'a> {
     pub(crate) fn new(
         node: NodeId,
@@ -60,6 +75,7 @@ impl<'a> Host<'a> {
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
         flows.sort_unstable();
+        set_families(&mut ends);
         let places = endpoints.set_timers(ends.len() + crossing.len());
         let mut timers = Timers::new(ends.len() + crossing.len() + places.len());
         for (i, end) in ends.iter_mut().enumerate() {
@@ -158,6 +174,9 @@ impl<'a> Host<'a> {
             Place::Foreign(at) => endpoints.foreign[at].drain(now, NO_FLOW, &mut stage),
         }
         self.ends[index].arm(now, index, &mut self.timers);
+        if let Some(family) = self.ends[index].family.clone() {
+            follow(now, (&mut self.ends, &family), &mut self.timers, &self.shared);
+        }
     }
 
     /// The endpoints, and the parts of the host that they act on.

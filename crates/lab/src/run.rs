@@ -17,6 +17,7 @@ use network::middlebox::Middlebox;
 use network::{NodeId, Port, Step, Watch, World};
 use quic::{MigrateError, Migration};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
@@ -27,6 +28,7 @@ use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
 use units::parameter::Value;
 use units::{Rate, Size, Time, fault};
+use wire::Side;
 
 /// Timers and packets between two reports of progress: a few milliseconds of real time.
 const BUDGET: u64 = 20_000;
@@ -256,7 +258,7 @@ fn execute(
     let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
     if options.tables {
-        record_loads(&reports, closed, &shared);
+        record_loads(scenario, &reports, closed, &shared);
     }
     finish_sinks(&shared)?;
     let links = world.links().iter().map(|link| CarrierReport {
@@ -565,11 +567,13 @@ fn record_capacity(
     }
 }
 
-/// Records the objects that clients have loaded, and the videos that they have played.
-fn record_loads(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
+/// Records the objects that clients have loaded, each with the connection that carried it, and the videos that they have played.
+fn record_loads(scenario: &Scenario, reports: &[EndReport], now: Time, shared: &Shared<'_>) {
     let interest = shared.recorder.borrow().interest();
+    let branches = branch_subjects(scenario, reports);
     for report in reports {
         let mut log = Log::new(interest);
+        let mut others: BTreeMap<u32, Log> = BTreeMap::new();
         for object in report.load.iter().flat_map(|load| &load.objects) {
             let loaded = trace::ObjectLoaded {
                 page: object.page as u32,
@@ -582,7 +586,14 @@ fn record_loads(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
                 first_at: object.first_at,
                 complete_at: object.complete_at,
             };
+            let log = match object.connection {
+                0 => &mut log,
+                other => others.entry(branches[&(report.flow, other)]).or_insert_with(|| Log::new(interest)),
+            };
             log.push(now, trace::Event::ObjectLoaded(Box::new(loaded)));
+        }
+        for (subject, mut log) in others {
+            shared.note_records(shared.recorder.borrow_mut().take(subject, &mut log));
         }
         if let Some(playback) = &report.playback {
             for segment in &playback.segments {
@@ -595,6 +606,17 @@ fn record_loads(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
         let taken = shared.recorder.borrow_mut().take(report.subject, &mut log);
         shared.note_records(taken);
     }
+}
+
+/// The subjects of the records of clients whose connections belong to other flows: by that flow, and the number among its
+/// connections.
+fn branch_subjects(scenario: &Scenario, reports: &[EndReport]) -> BTreeMap<(usize, usize), u32> {
+    let clients = reports.iter().filter(|report| report.side == Side::Client);
+    let of = |report: &EndReport| {
+        let flow = &scenario.flows[report.flow];
+        Some(((flow.branch_of?, flow.seat.connection), report.subject))
+    };
+    clients.filter_map(of).collect()
 }
 
 fn column_options(scenario: &Scenario) -> trace::columns::Options {

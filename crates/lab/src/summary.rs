@@ -238,6 +238,8 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     let stats = &sender.stats;
     let number = |side| crate::ends::end_number(index, side) as usize;
     let lost = |side| finished.lost.get(number(side)).copied().unwrap_or(0);
+    // A connection that the application of another flow did not need.
+    let is_unopened = flow.branch_of.is_some() && client.opened_at.is_none();
     let close = client.close.as_ref().or(server.close.as_ref());
     let routes = [sender.side, sender.side.peer()].map(|side| route(context, flow, side));
     let mut entry = table! {
@@ -263,11 +265,14 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         "return_packets_sent": receiver.stats.packets_sent,
         "return_packets_lost": lost(receiver.side),
         "bottleneck": bottleneck(context, &routes[0]),
-        "close": close.map_or("open", |(reason, _)| reason.as_str()),
+        "close": close.map_or(if is_unopened { "never opened" } else { "open" }, |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
     };
-    if flow.after.is_some() {
+    if flow.after.is_some() || flow.branch_of.is_some() {
         entry.add("start_s", seconds(Time::ZERO, client.opened_at));
+    }
+    if let Some(of) = flow.branch_of {
+        entry.add("of", &context.scenario.flows[of].name);
     }
     let lanes = routes.map(|route| lanes(context, &route));
     if let [data, back] = &lanes

@@ -25,6 +25,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tcp::{Ports, TcpConnections};
 use trace::{Interest, Role};
+use traffic::Ends;
 use units::Time;
 use units::parameter::Options as _;
 use wire::Side;
@@ -76,6 +77,7 @@ fn build_world<'a>(
     for (index, flow) in scenario.flows.iter().enumerate() {
         *on_ports.entry((flow.server, server_port(index, flow))).or_default() += 1;
     }
+    let mut programs = programs(scenario, seed);
     let event_targets = (!scenario.events.is_empty()).then(|| scenario.event_targets());
     for (index, flow) in scenario.flows.iter().enumerate() {
         let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
@@ -97,7 +99,11 @@ fn build_world<'a>(
             ports,
             on_port,
         };
-        setup.add_ends(&mut hosts, &scenario.nodes, shared, &mut previous)?;
+        let ends = match programs.remove(&index) {
+            Some(ends) => ends,
+            None => setup.ends()?,
+        };
+        setup.add_ends(&mut hosts, &scenario.nodes, (shared, ends), &mut previous)?;
     }
     let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
@@ -118,6 +124,32 @@ fn build_world<'a>(
             )
         })
     })
+}
+
+/// The ends of all flows that belong to applications with several connections.
+fn programs(scenario: &Scenario, seed: u64) -> BTreeMap<usize, Ends> {
+    let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if let Some(of) = flow.branch_of {
+            families.entry(of).or_default().push(index);
+        }
+    }
+    let mut programs = BTreeMap::new();
+    for (of, mut family) in families {
+        let (owner, seat) = (&scenario.flows[of], |index: &usize| scenario.flows[*index].seat);
+        family.sort_by_key(|index| seat(index).connection);
+        let mut branches = family.clone();
+        branches.dedup_by_key(|index| seat(index).branch);
+        let branches: Vec<_> =
+            branches.iter().map(|index| &scenario.flows[*index].application.arguments).collect();
+        let many = traffic::many(owner.application.name);
+        let many = many.expect("a flow with branches has an application with several connections");
+        let stream = application_stream(seed, &owner.name);
+        let ends = (many.build)(&owner.application.arguments, &branches, stream);
+        assert_eq!(ends.len(), family.len() + 1, "an application builds the ends of all its connections");
+        programs.extend(std::iter::once(of).chain(family).zip(ends));
+    }
+    programs
 }
 
 fn too_many() -> RunError {
@@ -276,21 +308,25 @@ impl FlowSetup<'_> {
         RunError::Component { place: format!("flow {}", self.flow.name), problem }
     }
 
+    /// The ends of its application.
+    fn ends(&self) -> Result<Ends, RunError> {
+        let application = &self.flow.application;
+        let stream = application_stream(self.seed, &self.flow.name);
+        traffic::build(application.name, &application.arguments, stream)
+            .ok_or_else(|| self.error(format!("no application {:?}", application.name)))
+    }
+
     /// Adds its two ends to their hosts. `previous`: the options of the previous flow, which are shared if they are equal, so
     /// that those of many flows stay in the processor's cache.
     fn add_ends(
         &self,
         hosts: &mut [HostParts],
         nodes: &[Node],
-        shared: &Rc<Shared<'_>>,
+        (shared, ends): (&Rc<Shared<'_>>, Ends),
         previous: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
-        let application = &flow.application;
         let foreign = flow.is_foreign(nodes);
-        let stream = application_stream(self.seed, &flow.name);
-        let ends = traffic::build(application.name, &application.arguments, stream)
-            .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
             Protocol::Quic => self.quic(hosts, previous, foreign)?,
             Protocol::Tcp => self.tcp(hosts)?,
@@ -302,9 +338,11 @@ impl FlowSetup<'_> {
         Ok(())
     }
 
-    /// The time at which its connection is opened, or never before the end of the flow that it waits for.
+    /// The time at which its connection is opened, or never before the end of the flow that it waits for, or before its
+    /// application says so.
     fn start(&self) -> Time {
-        if self.flow.after.is_some() { Time::NEVER } else { Time::ZERO + self.flow.start }
+        let waits = self.flow.after.is_some() || self.flow.branch_of.is_some();
+        if waits { Time::NEVER } else { Time::ZERO + self.flow.start }
     }
     fn client(&self) -> SocketAddr {
         self.address(self.flow.client, client_port(self.index))
@@ -463,7 +501,7 @@ impl FlowSetup<'_> {
         let traced = crate::end::traced(side);
         let receives = side == Side::Server && application.progress().receives;
         shared.settle(self.index, |awaited| awaited.arrival |= receives);
-        End {
+        let mut end = End {
             flow: self.index,
             side,
             ports: if side == Side::Client { self.ports } else { Ports::one(self.server().port()) },
@@ -477,6 +515,11 @@ impl FlowSetup<'_> {
             done: false,
             receives,
             moved: false,
+            family: None,
+        };
+        if let Some(at) = end.opens_at {
+            end.open(at);
         }
+        end
     }
 }

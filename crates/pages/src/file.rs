@@ -1,7 +1,9 @@
 //! Pages from files, which repeat, and the errors of such files.
 
 use super::{Page, Pages};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use units::Duration;
 use units::parameter::Options;
 pub(super) use units::table::quoted;
@@ -66,5 +68,10 @@ impl Pages for Replay {
         let page = self.pages[self.next].clone();
         self.next = (self.next + 1) % self.pages.len();
         page
+    }
+    fn hosts(&self) -> Vec<Arc<str>> {
+        let all = self.pages.iter().flat_map(|page| &page.objects).filter_map(|object| object.host.as_ref());
+        let mut seen = BTreeSet::new();
+        all.filter(|host| seen.insert(*host)).cloned().collect()
     }
 }

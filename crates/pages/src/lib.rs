@@ -19,6 +19,7 @@ pub use file::{MAX_FILE_BYTES, Replay};
 pub use object::{After, Kind, MAX_BYTES, MAX_OBJECTS, Object, Page, PageError};
 
 use random::Stream;
+use std::sync::Arc;
 use units::Duration;
 use units::parameter::{Arguments, Component, Room, Row};
 
@@ -26,6 +27,10 @@ use units::parameter::{Arguments, Component, Room, Row};
 pub trait Pages {
     /// The next page, which satisfies [`Page::check`].
     fn next(&mut self) -> Page;
+    /// The hosts that any of its objects come from, in the order in which pages name them; empty for pages of a model.
+    fn hosts(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 }
 
 /// The option at fault, and a description.

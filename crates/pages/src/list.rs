@@ -2,6 +2,7 @@
 
 use super::file::{self, ReadingOptions, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
+use std::sync::Arc;
 use units::parameter::{Arguments, File, Options, Row};
 use units::table::{Reader, is_other_unit, plain, size_unit, usual_size};
 use units::{Duration, Size};
@@ -23,9 +24,11 @@ pub(super) const ROW: Row<Model> = Row {
     build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
+/// The maximum length of the name of a host (RFC 1035 section 2.3.4).
+const MAX_HOST: usize = 253;
 /// The possible columns.
-const COLUMNS: [&str; 9] =
-    ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing"];
+const COLUMNS: [&str; 10] =
+    ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing", "host"];
 
 fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
     let ListOptions { file, pages } = ListOptions::of(arguments);
@@ -235,6 +238,7 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
         "headers" => object.header_bytes = bytes()?,
         "think" => object.think = time()?,
         "parsing" => object.parsing = time()?,
+        "host" => object.host = Some(host(value)?),
         "kind" => {
             object.kind = match value.to_ascii_lowercase().as_str() {
                 "main" => Kind::Main,
@@ -253,6 +257,15 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
         _ => object.after = after(value, place)?,
     }
     Ok(())
+}
+
+/// A name of a host, in lower case (RFC 9110 section 4.2.3).
+fn host(value: &str) -> Result<Arc<str>, String> {
+    let is_named = |sign: char| sign.is_ascii_alphanumeric() || "-._".contains(sign);
+    match value.len() <= MAX_HOST && value.chars().all(is_named) {
+        true => Ok(value.to_ascii_lowercase().into()),
+        false => Err("the name of a host, as cdn.example".to_owned()),
+    }
 }
 
 /// Parses dependencies: `1 3*` means object 1 (complete) and object 3 (its first byte), counted from 1.

@@ -2,6 +2,7 @@
 
 use http::Priority;
 use std::fmt;
+use std::sync::Arc;
 use units::Duration;
 
 /// The maximum number of objects in a page.
@@ -32,6 +33,8 @@ pub enum Kind {
 pub struct Object {
     /// The role of the object in its page.
     pub kind: Kind,
+    /// The host that it comes from, in lower case, if the page says so.
+    pub host: Option<Arc<str>>,
     /// The size of the response content in bytes.
     pub bytes: u64,
     /// The minimum size of the response's header section in bytes, counted as names, values and four bytes per field
@@ -71,6 +74,7 @@ impl Object {
     pub fn new(kind: Kind, bytes: u64) -> Object {
         Object {
             kind,
+            host: None,
             bytes,
             header_bytes: 0,
             request_bytes: 0,

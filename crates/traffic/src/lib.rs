@@ -23,8 +23,9 @@ mod video;
 
 pub use changes::room as changes;
 pub use profile::{
-    OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, keeps_time,
-    needs_datagrams, needs_partial_resets, tcp_connections, uploads_one_way,
+    Branch, Many, Misfit, Names, OptionCheck, OptionError, Profile, UNREGISTERED, alpn, branch_of, build,
+    check, goes_over_quic, keeps_time, many, needs_datagrams, needs_partial_resets, tcp_connections,
+    uploads_one_way,
 };
 
 use transport::Application;
@@ -49,6 +50,7 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
     objects::HTTP2,
     objects::HTTP3,
     browse::ROW,
+    browse::ORIGIN,
     page_streams::ROW,
     video::ROW,
 ];

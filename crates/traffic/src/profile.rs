@@ -36,6 +36,40 @@ pub struct Profile {
     pub keeps_time: bool,
     /// Whether its client sends what it uploads on unidirectional streams.
     pub uploads_one_way: bool,
+    /// How it uses other flows as connections of its own; `None` if it does not.
+    pub many: Option<Many>,
+    /// The flow whose application uses this one's connections; `None` for an application of its own.
+    pub branch: Option<Branch>,
+}
+
+/// An application that uses other flows, its branches, as connections of its own: see [`transport::Program`].
+#[derive(Debug, Clone, Copy)]
+pub struct Many {
+    /// The names of the connections to each branch, given the options of the branches; the first of each has no name.
+    pub names: fn(&Arguments, &[&Arguments]) -> Names,
+    /// Builds the ends of all connections: its own, and those of its branches in the order of their names.
+    pub build: fn(&Arguments, &[&Arguments], Stream) -> Vec<Ends>,
+}
+
+/// The names of the connections to each branch.
+pub type Names = Result<Vec<Vec<String>>, Misfit>;
+
+/// Connections that belong to the application of another flow.
+#[derive(Debug, Clone, Copy)]
+pub struct Branch {
+    /// The name of that flow.
+    pub of: fn(&Arguments) -> String,
+}
+
+/// Why a branch does not fit its application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// The number of the branch, or `None` for the application itself.
+    pub branch: Option<usize>,
+    /// The option at fault.
+    pub option: &'static str,
+    /// A description.
+    pub problem: String,
 }
 
 impl Profile {
@@ -53,6 +87,8 @@ impl Profile {
             shares: false,
             keeps_time: false,
             uploads_one_way: false,
+            many: None,
+            branch: None,
         }
     }
 }
@@ -64,6 +100,16 @@ fn find(name: &str) -> Option<&'static Profile> {
 /// Builds both ends of the application with this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Ends> {
     find(name).map(|profile| (profile.build)(arguments, stream))
+}
+
+/// The flow whose application uses the connections of the application with this name; `None` for one of its own.
+pub fn branch_of(name: &str, arguments: &Arguments) -> Option<String> {
+    find(name).and_then(|profile| profile.branch).map(|branch| (branch.of)(arguments))
+}
+
+/// How the application with this name uses other flows; `None` if it does not.
+pub fn many(name: &str) -> Option<Many> {
+    find(name).and_then(|profile| profile.many)
 }
 
 /// The protocol that the application with this name and these options negotiates in the handshake (ALPN, RFC 7301).

@@ -1,10 +1,32 @@
 //! One end of an application, as its host drives it.
 
 use crate::{Event, Progress, Report, Transport};
-use units::Time;
+use units::{Duration, Time};
+
+/// When a client opens a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// This long after the start that its host knows, for example once the name of the server is resolved.
+    After(Duration),
+    /// At this time.
+    At(Time),
+    /// That is not decided yet.
+    Undecided,
+    /// Never: it is not needed.
+    Never,
+}
 
 /// One end of an application. It reacts to the events of its connection and to its own timer.
 pub trait Application {
+    /// When its client opens the connection.
+    fn opening(&self) -> Opening {
+        Opening::After(Duration::ZERO)
+    }
+    /// What is equal for all connections of one [`crate::Program`] on a host, and different for those of others; `None` for an
+    /// application with one connection.
+    fn program(&self) -> Option<usize> {
+        None
+    }
     /// The client begins to open the connection. Before all events.
     fn on_open(&mut self, now: Time) {
         let _ = now;

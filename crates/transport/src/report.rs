@@ -103,6 +103,8 @@ pub struct ObjectLoad {
     pub page: usize,
     /// The index within the page.
     pub object: usize,
+    /// The connection that carried it, as its program numbers them: 0 for an application with one connection.
+    pub connection: usize,
     /// The stream of the request, or of the last one if it was repeated: of HTTP/3 or hq-interop, of HTTP/2, or for HTTP/1.1
     /// the one that stands for the connection.
     pub stream: Option<u64>,

@@ -26,12 +26,12 @@ pub(crate) struct Fetches {
     /// The buffer for bodies, allocated when the first byte is read.
     buffer: Vec<u8>,
     progress: Progress,
-    /// For each page: the sum of body bytes times their arrival time in nanoseconds.
-    byte_times: Vec<u128>,
     /// Whether the handshake is not complete yet.
     early: bool,
     /// Whether more requests may follow.
     is_open: bool,
+    /// Whether the start of a response has made requests ready since this was last asked.
+    released: bool,
 }
 
 impl std::fmt::Debug for Fetches {
@@ -60,7 +60,6 @@ impl Fetches {
         Fetches {
             results: vec![Fetched::default(); requests.len()],
             retries: vec![0; requests.len()],
-            byte_times: vec![0; order.parts().len()],
             order,
             requests,
             in_flight: 0,
@@ -71,6 +70,7 @@ impl Fetches {
             progress: Progress { receives: true, ..Progress::default() },
             early: false,
             is_open: false,
+            released: false,
         }
     }
 
@@ -117,10 +117,6 @@ impl Fetches {
     pub(crate) fn order(&self) -> &Order {
         &self.order
     }
-    /// For each page: the sum of body bytes times their arrival time in nanoseconds.
-    pub(crate) fn byte_times(&self) -> &[u128] {
-        &self.byte_times
-    }
     /// The number of requests that are ready to be sent.
     pub(crate) fn waiting(&self) -> usize {
         self.order.waiting()
@@ -140,6 +136,10 @@ impl Fetches {
         !self.is_open && self.finished == self.requests.len()
     }
 
+    /// Whether one more request could be sent at once, as far as the client limits them.
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight + self.order.waiting() < self.concurrency
+    }
     /// The request to send next, if one may be sent.
     pub(crate) fn next(&self) -> Option<usize> {
         self.order.next().filter(|_| self.in_flight < self.concurrency)
@@ -171,12 +171,19 @@ impl Fetches {
         }
     }
 
+    /// Whether the start of a response has made requests ready since this was last asked.
+    pub(crate) fn take_released(&mut self) -> bool {
+        std::mem::take(&mut self.released)
+    }
+
     /// A response has started. Returns what the sink wants of the body; an error ends the request.
     pub(crate) fn begin(&mut self, now: Time, index: usize, head: &Head) -> Result<Take, Failure> {
         let result = &mut self.results[index];
         result.status = head.status;
         result.first_at = Some(now);
+        let waiting = self.order.waiting();
         self.order.on_response_started(now, index);
+        self.released |= self.order.waiting() > waiting;
         match self.sink.begin(index, head) {
             Ok(Take::Nothing) => Err(Failure::Cancelled),
             Ok(take) => Ok(take),
@@ -234,11 +241,8 @@ impl Fetches {
     }
 
     fn count(&mut self, now: Time, index: usize, bytes: u64) {
-        self.results[index].bytes += bytes;
+        self.results[index].count(now, bytes);
         self.progress.note(now, bytes);
-        if let Some(sum) = self.byte_times.get_mut(self.order.part_of(index)) {
-            *sum += u128::from(bytes) * u128::from(now.as_nanos());
-        }
     }
 
     /// A request in flight is over.

@@ -11,6 +11,7 @@ mod http1;
 mod http2;
 mod http3;
 mod load;
+mod loader;
 mod negotiated;
 mod order;
 mod release;
@@ -21,6 +22,7 @@ mod site;
 mod virtual_site;
 
 pub use http2::Windows;
+pub use loader::{Origin, PageLoader, Way};
 pub use negotiated::{WebClient, WebServer};
 pub use order::{Gate, Order, Part};
 pub use release::Release;
@@ -31,7 +33,6 @@ pub use virtual_site::{MAX_FILL, VirtualSite};
 
 pub(crate) use delayed::Delayed;
 pub(crate) use fetches::Fetches;
-pub(crate) use load::load;
 pub(crate) use reply::{Reply, Written};
 
 /// The protocol names in the handshake (ALPN, RFC 7301).

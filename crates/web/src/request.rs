@@ -3,6 +3,7 @@
 use http::Priority;
 use http::qpack::Field;
 use std::fmt;
+use std::rc::Rc;
 use units::Time;
 
 /// The supported methods: safe ones without a body (RFC 9110 section 9.2.1), so that a request can be sent in 0-RTT and
@@ -35,6 +36,8 @@ pub struct Request {
     pub method: Method,
     /// The priority of the response, sent as the field `priority`; ignored by hq-interop.
     pub priority: Priority,
+    /// The host and port that it is for; `None` for those of the client.
+    pub authority: Option<Rc<str>>,
     /// The size of a field `cookie`, which pads the request; 0 for none. Ignored by hq-interop.
     pub cookie: usize,
 }
@@ -42,7 +45,18 @@ pub struct Request {
 impl Request {
     /// GET of this path with the default priority.
     pub fn get(path: impl Into<String>) -> Request {
-        Request { path: path.into(), method: Method::Get, priority: Priority::default(), cookie: 0 }
+        Request {
+            path: path.into(),
+            method: Method::Get,
+            priority: Priority::default(),
+            authority: None,
+            cookie: 0,
+        }
+    }
+
+    /// The host and port that it is for, with those of the client.
+    pub(crate) fn authority<'r>(&'r self, of_client: &'r str) -> &'r str {
+        self.authority.as_deref().unwrap_or(of_client)
     }
 
     /// The protocol-independent fields, except for those that identify the object.
@@ -78,9 +92,20 @@ pub struct Fetched {
     pub finished_at: Option<Time>,
     /// Why there is no complete response.
     pub failure: Option<Failure>,
+    /// The sum over the bytes of the body of their arrival times in nanoseconds.
+    pub(crate) byte_times: u128,
 }
 
 impl Fetched {
+    /// Adds bytes of the body.
+    pub(crate) fn count(&mut self, now: Time, bytes: u64) {
+        self.bytes += bytes;
+        self.byte_times += u128::from(bytes) * u128::from(now.as_nanos());
+    }
+    /// The sum over the bytes of the body of their arrival times in nanoseconds.
+    pub(crate) fn byte_times(&self) -> u128 {
+        self.byte_times
+    }
     /// Whether a complete response was received, whatever its status.
     pub fn is_complete(&self) -> bool {
         self.finished_at.is_some() && self.failure.is_none()

@@ -230,6 +230,7 @@ _CONNECTION = keyed(
         "bottleneck": optional(text),
         "close": text,
         "clean": flag,
+        "of": text,
         "lanes": keyed({"data": listed(text), "back": listed(text)}, {}),
         "page": _PAGE,
         "playback": _PLAYBACK,

@@ -7,8 +7,9 @@ pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicE
 use crate::shared::{Awaited, Shared};
 use ::quic::{MigrateError, Migration};
 use network::{NodeId, Packet, Port};
+use std::rc::Rc;
 use tcp::Ports;
-use transport::{Application, Counters, Load, Part, Playback, Progress, Report, Snapshot, Tally};
+use transport::{Application, Counters, Load, Opening, Part, Playback, Progress, Report, Snapshot, Tally};
 use units::{Duration, Time, Timers};
 use wire::Side;
 
@@ -51,6 +52,29 @@ impl Stack {
             Stack::Foreign(end) => Place::Foreign(end.endpoint),
         }
     }
+
+    /// Cancels the opening of a connection; returns `false` if that has begun, or if this is a server.
+    fn cancel(&mut self) -> bool {
+        match self {
+            Stack::Quic(end) => end.cancel(),
+            Stack::Tcp(end) | Stack::Foreign(end) => end.cancel(),
+        }
+    }
+}
+
+/// Follows what a program has decided about its connections, one of which has been told something.
+#[cold]
+pub(crate) fn follow(
+    now: Time,
+    (ends, family): (&mut [End], &[usize]),
+    timers: &mut Timers,
+    shared: &Shared<'_>,
+) {
+    for index in family {
+        let end = &mut ends[*index];
+        end.follow(shared);
+        end.arm(now, *index, timers);
+    }
 }
 
 /// The side as a value of records.
@@ -85,6 +109,8 @@ pub(crate) struct End {
     pub receives: bool,
     /// Whether it has ever migrated to the address of a port.
     pub moved: bool,
+    /// The numbers of the ends whose connections belong to the same program, if its own does.
+    pub family: Option<Rc<[usize]>>,
 }
 
 impl End {
@@ -140,12 +166,28 @@ impl End {
         }
     }
 
-    /// Schedules the opening of its connection.
+    /// Schedules the opening of its connection, or what its application does before that.
     pub(crate) fn open(&mut self, at: Time) {
         self.opens_at = Some(at);
+        let at = match self.application.opening() {
+            Opening::After(span) => at + span,
+            _ => at,
+        };
         match &mut self.stack {
             Stack::Quic(end) => end.open(at),
             Stack::Tcp(end) | Stack::Foreign(end) => end.open(at),
+        }
+    }
+
+    /// Opens the connection of a client when the program that it belongs to says so, or notes that it never will be.
+    fn follow(&mut self, shared: &Shared<'_>) {
+        if self.side == Side::Server || self.opens_at.is_some() || self.done {
+            return;
+        }
+        match self.application.opening() {
+            Opening::At(at) => self.open(at),
+            Opening::Never => self.ended(shared),
+            Opening::After(_) | Opening::Undecided => {}
         }
     }
 
@@ -169,6 +211,9 @@ impl End {
             self.stop = None;
             if !self.done {
                 shared.settle(self.flow, |awaited| awaited.arrival = false);
+            }
+            if self.stack.cancel() {
+                self.ended(shared);
             }
         }
         let (application, due) = (&mut *self.application, (stop, self.flow));

@@ -1,6 +1,6 @@
 //! The endpoints of a host, and the connections of its ends, for any [`Stack`].
 
-use super::{End, Snapshot};
+use super::{End, Snapshot, follow};
 use crate::capture::Tap;
 use crate::error::RunError;
 use crate::flows::end_of;
@@ -45,6 +45,11 @@ impl<O> StackEnd<O> {
         if let Some((opening_at, _)) = &mut self.opening {
             *opening_at = at;
         }
+    }
+
+    /// Cancels the opening of the connection; returns `false` if there is none ahead.
+    pub(super) fn cancel(&mut self) -> bool {
+        self.opening.take().is_some()
     }
 
     #[inline]
@@ -265,6 +270,9 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
         let end = &mut self.stage.ends[index];
         if end.attend(now, connection, self.stage.shared) {
             end.arm(now, index, self.stage.timers);
+            if let Some(family) = end.family.clone() {
+                follow(now, (self.stage.ends, &family), self.stage.timers, self.stage.shared);
+            }
         }
         index
     }

@@ -44,6 +44,15 @@ impl Scenario {
     /// Keeps these flows, without those that wait for others, and the events that name them.
     fn keep_flows(&mut self, keep: impl Fn(&super::Flow) -> bool) {
         let mut kept: Vec<bool> = self.flows.iter().map(keep).collect();
+        // An application has all its connections, or none.
+        for index in 0..kept.len() {
+            if let Some(of) = self.flows[index].branch_of {
+                kept[of] &= kept[index];
+            }
+        }
+        for index in 0..kept.len() {
+            kept[index] &= self.flows[index].branch_of.is_none_or(|of| kept[of]);
+        }
         // A flow can wait for one that stands behind it.
         loop {
             let waits = |index: &usize| kept[*index] && self.flows[*index].after.is_some_and(|at| !kept[at]);
@@ -71,6 +80,7 @@ impl Scenario {
         self.flows.retain(|_| kept.next().copied().unwrap_or(false));
         for flow in &mut self.flows {
             flow.after = flow.after.map(|before| places[before]);
+            flow.branch_of = flow.branch_of.map(|of| places[of]);
         }
     }
 

@@ -1,12 +1,11 @@
 //! The connections of flows: repeated visits, flows that follow others, and shared ports.
 
 use super::error::ScenarioError;
-use super::model::{Flow, Protocol, Scenario, Visit};
+use super::model::{Flow, Protocol, Visit};
 use super::names::Names;
 use super::read::{Reader, Section};
 use super::sections::FLOW_TABLE;
 use super::source::quoted;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
@@ -26,49 +25,6 @@ pub(crate) fn client_port(index: usize) -> u16 {
 /// The port of the server of the flow with this number.
 pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
     flow.port.unwrap_or(SERVER_PORT.saturating_add(index as u16))
-}
-
-impl Flow {
-    /// The flow of a visit, `get@2` or `get@3`, which stops when this flow stops.
-    fn visit(&self, number: usize, visit: &Visit) -> Flow {
-        Flow {
-            name: format!("{}@{number}", self.name),
-            start: visit.at,
-            application: visit.application.clone().unwrap_or_else(|| self.application.clone()),
-            visits: Vec::new(),
-            ..self.clone()
-        }
-    }
-}
-
-impl Scenario {
-    /// The scenario with a flow for each connection. The visits of a flow follow it, and over QUIC go to the same port.
-    pub(crate) fn unfolded(&self) -> Cow<'_, Scenario> {
-        if self.flows.iter().all(|flow| flow.visits.is_empty()) {
-            return Cow::Borrowed(self);
-        }
-        let mut flows = Vec::new();
-        // The place of the last connection of each flow.
-        let mut last = Vec::new();
-        for flow in &self.flows {
-            let port = server_port(flows.len(), flow);
-            let mut first = flow.clone();
-            // Over TCP each connection has an endpoint of its own, and so a port.
-            if !flow.visits.is_empty() && flow.protocol == Protocol::Quic {
-                first.port = Some(port);
-            }
-            let visits = flow.visits.iter().zip(2..).map(|(visit, number)| first.visit(number, visit));
-            let visits: Vec<Flow> = visits.collect();
-            first.visits.clear();
-            flows.push(first);
-            flows.extend(visits);
-            last.push(flows.len() - 1);
-        }
-        for flow in &mut flows {
-            flow.after = flow.after.map(|before| last[before]);
-        }
-        Cow::Owned(Scenario { flows, ..self.clone() })
-    }
 }
 
 /// Reads the visits of a flow, which are in the order of time.
@@ -108,6 +64,10 @@ pub(super) fn read_visits(
                     quoted(first.name)
                 );
                 return wrong("application", problem);
+            }
+            if traffic::branch_of(application.name, &application.arguments).is_some() {
+                let problem = "belongs to the application of another flow; expected one of its own";
+                return wrong("application", problem.to_owned());
             }
             if let Err((_, problem)) = protocol.carries(application) {
                 return wrong("application", problem);
@@ -193,9 +153,9 @@ fn in_circles(flows: &[Flow]) -> Vec<bool> {
 pub(super) fn check_ports(
     reader: &Reader<'_>,
     sections: &[Section<'_>],
-    flows: &[Flow],
+    (flows, unfolded): (&[Flow], &[Flow]),
 ) -> Result<(), ScenarioError> {
-    let connections: usize = flows.iter().map(|flow| 1 + flow.visits.len()).sum();
+    let connections = unfolded.len();
     if connections > MAX_FLOWS {
         let problem = format!(
             "too many connections, found {connections}; expected {MAX_FLOWS} at most, visits included"
@@ -207,20 +167,16 @@ pub(super) fn check_ports(
     }
     // Each connection of a flow has the next port; those of further TCP connections follow.
     let mut taken: BTreeMap<(usize, u16), String> = BTreeMap::new();
-    let (mut number, mut more) = (0, connections);
-    for flow in flows {
+    let mut more = connections;
+    for (number, flow) in unfolded.iter().enumerate() {
         let owner = |end: &str| format!("the {end} of flow {}", quoted(&flow.name));
-        let applications = flow.visits.iter().map(|visit| visit.application.as_ref());
-        for application in std::iter::once(None).chain(applications) {
-            taken.insert((flow.client, client_port(number)), owner("client"));
-            if flow.protocol == Protocol::Tcp {
-                for _ in 1..flow.protocol.connections(application.unwrap_or(&flow.application)) {
-                    taken.insert((flow.client, client_port(more)), owner("client"));
-                    more += 1;
-                }
-                taken.insert((flow.server, server_port(number, flow)), owner("server"));
+        taken.insert((flow.client, client_port(number)), owner("client"));
+        if flow.protocol == Protocol::Tcp {
+            for _ in 1..flow.connections() {
+                taken.insert((flow.client, client_port(more)), owner("client"));
+                more += 1;
             }
-            number += 1;
+            taken.insert((flow.server, server_port(number, flow)), owner("server"));
         }
     }
     for (section, flow) in sections.iter().zip(flows) {

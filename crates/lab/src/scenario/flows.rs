@@ -1,8 +1,9 @@
 //! Reads the traffic of a document: flows, and senders of cross traffic.
 
+use super::branches::{read_branches, unfolded};
 use super::connections::{MAX_FLOWS, check_ports, read_order, read_port, read_visits};
 use super::error::ScenarioError;
-use super::model::{CrossTraffic, Flow, IpVersion, Protocol};
+use super::model::{CrossTraffic, Flow, IpVersion, Protocol, Seat};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section};
@@ -48,6 +49,9 @@ pub(super) fn read_flows<'i>(
             early_data: values.flag("early_data"),
             // Set by `read_order`, which needs the names of all flows.
             after: None,
+            // Set by `read_branches`.
+            branch_of: None,
+            seat: Seat::default(),
             visits,
             client,
             server,
@@ -65,7 +69,8 @@ pub(super) fn read_flows<'i>(
         return Err(reader.source.error(top.place, "flow", problem));
     }
     read_order(reader, &sections, &names, &mut flows)?;
-    check_ports(reader, &sections, &flows)?;
+    read_branches(reader, &sections, &names, &mut flows)?;
+    check_ports(reader, &sections, (&flows, &unfolded(&flows)))?;
     Ok((flows, sections))
 }
 

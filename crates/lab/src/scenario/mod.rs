@@ -56,6 +56,7 @@
 
 mod alone;
 mod between;
+mod branches;
 mod carriers;
 mod connections;
 mod defaults;

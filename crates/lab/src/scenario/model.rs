@@ -149,6 +149,10 @@ pub struct Flow {
     pub port: Option<u16>,
     /// The flow that must end before this one starts; `start` counts from then. Default: none, `start` counts from zero.
     pub after: Option<usize>,
+    /// The flow whose application owns its connections; default: none, its own does.
+    pub branch_of: Option<usize>,
+    /// Its place among the connections of that application, when a run has unfolded the flows.
+    pub(crate) seat: Seat,
     /// Whether its client sends 0-RTT packets when it resumes a session; default: no.
     pub early_data: bool,
     /// The connections after the first one, in the order of time.
@@ -164,6 +168,15 @@ pub struct Flow {
     pub transport: Arc<Arguments>,
     /// The options of both endpoints over TCP: the values of [`tcp::Config`]. Shared in the same way.
     pub tcp: Arc<Arguments>,
+}
+
+/// The place of a connection among those of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seat {
+    /// Its number; 0 for the flow of the application itself.
+    pub connection: usize,
+    /// The number of its branch.
+    pub branch: usize,
 }
 
 /// What a host knows of a path from earlier connections.
@@ -196,6 +209,13 @@ pub struct Visit {
     pub at: Duration,
     /// The application; default: that of the flow.
     pub application: Option<Component>,
+}
+
+impl Visit {
+    /// Its own application, if it has one.
+    pub(crate) fn application(&self) -> Option<&Component> {
+        self.application.as_ref()
+    }
 }
 
 impl Flow {

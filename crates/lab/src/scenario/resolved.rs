@@ -142,11 +142,14 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
     if let Some(before) = flow.after {
         itself = itself.text("after", &scenario.flows[before].name);
     }
-    itself = itself
-        .with("visits", Value::List(visits))
-        .with("start", Value::Duration(flow.start))
-        .stop(flow.stop)
-        .with("ip", Value::Integer(flow.ip.number()));
+    // The application of another flow decides about a branch.
+    if flow.branch_of.is_none() {
+        itself = itself
+            .with("visits", Value::List(visits))
+            .with("start", Value::Duration(flow.start))
+            .stop(flow.stop);
+    }
+    itself = itself.with("ip", Value::Integer(flow.ip.number()));
     tables.push(itself);
     let (name, own, shared) = match flow.protocol {
         Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),

@@ -14,6 +14,7 @@ mod interrupted;
 mod late_acks;
 mod laws;
 mod messages;
+mod origins;
 mod pages;
 mod pep;
 mod places;

@@ -8,6 +8,7 @@ use super::left_out::{Doubt, Unused};
 use super::{priority, sizes, time};
 use crate::Kind;
 use http::Priority;
+use std::sync::Arc;
 
 /// The maximum duration of an entry in milliseconds: eleven days.
 const MAX_MS: f64 = 1e9;
@@ -29,6 +30,8 @@ pub(super) struct Entry {
     pub(super) doubts: [Option<Doubt>; 5],
     /// The URL without its fragment.
     pub(super) url: String,
+    /// The host in the URL.
+    pub(super) host: Option<Arc<str>>,
     /// The target of a redirect.
     pub(super) redirects_to: Option<String>,
     /// The possible initiators, the most likely first.
@@ -87,6 +90,7 @@ impl Entry {
             page: node.get("pageref").and_then(|page| page.name()).filter(|page| !page.is_empty()),
             doubts: [sizes.doubt, of_request, no_zone, of_time, pushed],
             url: without_fragment(url).to_owned(),
+            host: host(url),
             redirects_to: redirect(&response, status, url)?,
             initiators: initiators(node),
             start,
@@ -193,6 +197,19 @@ fn is_http(url: &str) -> bool {
     ["http://", "https://"]
         .iter()
         .any(|scheme| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)))
+}
+
+/// The host of an absolute URL, in lower case, without a user and a port (RFC 3986 section 3.2).
+fn host(url: &str) -> Option<Arc<str>> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let address = authority.rsplit('@').next()?;
+    let end = match address.find(']') {
+        Some(bracket) => bracket + 1,
+        None => address.find(':').unwrap_or(address.len()),
+    };
+    let host = address[..end].trim_end_matches('.').to_ascii_lowercase();
+    (!host.is_empty()).then(|| host.into())
 }
 
 fn without_fragment(url: &str) -> &str {

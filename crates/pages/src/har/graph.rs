@@ -30,6 +30,7 @@ pub(super) fn page(mut entries: Vec<Entry>, options: HarOptions) -> Page {
         });
         let gap = if options.gaps { entry.start.saturating_sub(since) } else { 0 };
         objects.push(Object {
+            host: entry.host.clone(),
             header_bytes: entry.header_bytes,
             request_bytes: entry.request_bytes,
             think: options.think,

@@ -36,6 +36,7 @@ impl Loading {
             self.load.objects.push(ObjectLoad {
                 page: number,
                 object: place,
+                connection: 0,
                 stream: None,
                 bytes: 0,
                 urgency: urgencies[which],

@@ -129,7 +129,13 @@ impl Http1Client {
             let Some((&stream, connection)) = idle else { break };
             let mut head = Vec::new();
             let (method, path) = (request.method, &request.path);
-            http1::write_request(&mut head, method.as_str(), path, &self.authority, &request.fields());
+            http1::write_request(
+                &mut head,
+                method.as_str(),
+                path,
+                request.authority(&self.authority),
+                &request.fields(),
+            );
             fetches.note_sent(now, Some(stream.value()));
             let heads = HeadReader::of_responses();
             let body = Body::UpToEnd;

@@ -137,7 +137,7 @@ impl Http2Client {
         {
             let request = fetches.request(index);
             let method = request.method;
-            let fields = fields(request, &self.authority);
+            let fields = fields(request, request.authority(&self.authority));
             let size = fields.iter().map(Field::size).sum::<u64>();
             let limit = self.session.peer.max_header_list;
             let is_valid = request.path.starts_with('/') && request.path.bytes().all(|byte| byte > b' ');

@@ -169,7 +169,7 @@ impl Http3Client {
         while let Some(index) = fetches.next() {
             let request = fetches.request(index);
             let method = request.method;
-            let fields = fields(request, &self.authority);
+            let fields = fields(request, request.authority(&self.authority));
             // RFC 9114 section 4.2.2: respect the peer's limit on field sections.
             let size = fields.iter().map(Field::size).sum::<u64>();
             let limit = self.control.settings().and_then(|settings| settings.max_field_section_size);

@@ -4,6 +4,7 @@ use crate::hq::{self, HqClient};
 use crate::http1::{self, Http1Client};
 use crate::http2::{self, Http2Client};
 use crate::http3::{self, Http3Client};
+use crate::load::{Loaded, load};
 use crate::{Fetched, Fetches, Order, Request, Sink};
 use http::Code;
 use transport::{Application, Event, Progress, Report, Transport};
@@ -95,8 +96,16 @@ impl WebClient {
     /// Sets the total size of all bodies for [`Progress::total`].
     #[must_use]
     pub fn expecting(mut self, bytes: u64) -> WebClient {
-        self.fetches.expect_total(bytes);
+        self.expect(bytes);
         self
+    }
+    /// The same, later.
+    pub(crate) fn expect(&mut self, bytes: u64) {
+        self.fetches.expect_total(bytes);
+    }
+    /// Whether one more request could be sent at once, as far as the client limits them.
+    pub(crate) fn has_room(&self) -> bool {
+        self.fetches.has_room()
     }
 
     /// The host and port of the server, as given.
@@ -180,6 +189,9 @@ impl Application for WebClient {
             None if *event == Event::Ended => self.fetches.fail_waiting(now),
             None => {}
         }
+        if self.fetches.take_released() {
+            self.send_requests(now, transport);
+        }
         if let Event::EarlyDataRejected { resent: false } = event {
             // The streams are lost, and another protocol may be negotiated.
             self.protocol = None;
@@ -199,7 +211,13 @@ impl Application for WebClient {
     }
 
     fn report(&mut self, _: Time) -> Report {
-        let load = Some(crate::load(&self.fetches));
+        let fetches = &self.fetches;
+        let object = |(index, result)| {
+            let urgency = fetches.request(index).priority.urgency;
+            Loaded { connection: 0, urgency, result }
+        };
+        let load = load(fetches.order(), fetches.results().iter().enumerate().map(object));
+        let load = Some(load);
         Report { progress: self.progress(), load, ..Report::default() }
     }
 

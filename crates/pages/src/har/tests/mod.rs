@@ -7,7 +7,7 @@ mod times;
 
 use super::*;
 use crate::testing::{arguments, pages_of};
-use crate::{After, Kind as ObjectKind, Object};
+use crate::{After, Kind as ObjectKind, Object, Pages};
 use http::Priority;
 
 const EXAMPLE: &str = include_str!("../../../../../examples/pages/shop.har");
@@ -44,6 +44,28 @@ fn objects(entries: &[String]) -> Vec<Object> {
 }
 
 const TEN: &str = r#", "bodySize": 10"#;
+
+#[test]
+fn objects_are_from_the_host_in_their_url() {
+    for (url, host) in [
+        ("https://www.A.example/b?c=https://d.example/", Some("www.a.example")),
+        ("https://a.example:8443/", Some("a.example")),
+        ("HTTPS://user:secret@a.example?b", Some("a.example")),
+        ("http://[2001:DB8::1]:80/", Some("[2001:db8::1]")),
+        ("https://a.example.", Some("a.example")),
+        ("https:///b", None),
+    ] {
+        let found = objects(&[entry(0, 5, url, "", TEN, "")]);
+        assert_eq!(found[0].host.as_deref(), host, "{url}");
+    }
+    let text = archive(&[
+        entry(0, 5, "https://a.example/", "", TEN, ""),
+        entry(10, 5, "https://b.example/", "", TEN, ""),
+        entry(20, 5, "https://a.example/c", "", TEN, ""),
+    ]);
+    let hosts = Replay::new(read(&text).unwrap()).hosts();
+    assert_eq!(hosts.iter().map(|host| &**host).collect::<Vec<_>>(), ["a.example", "b.example"]);
+}
 
 #[test]
 fn the_example_is_read() {
