@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import quiclab
 from quiclab.commands import app
 from quiclab.explanations.why.facts import Facts
-from quiclab.explanations.why.network import Network
+from quiclab.explanations.why.records import Records
 from quiclab.why import Answer, Cause
 
 ROOT = Path(__file__).parent.parent
@@ -334,32 +334,25 @@ def test_a_queue_of_acknowledgements_is_named() -> None:
     assert "wire backward" in queueing.what
 
 
-def test_the_queues_of_a_flow_are_those_between_its_ends() -> None:
-    links = [("a", "client", "ap"), ("b", "ap", "server"), ("side", "ap", "other"), ("far", "x", "y")]
-    document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
-    summary = {
-        "links": [{"name": name, "direction": way} for name, _, _ in links for way in ("forward", "backward")],
-        "media": [{"name": "air", "attachment": "ap", "to": "phone"}, {"name": "air", "attachment": "phone"}],
-    }
-    network = Network(document, summary)
-    for client, server, queues in (
-        ("client", "server", {"a forward", "a backward", "b forward", "b backward"}),
-        ("phone", "server", {"b forward", "b backward", "air ap phone", "air phone"}),
-        ("x", "y", {"far forward", "far backward"}),
-    ):
-        assert {*network.passed(client, server)} == {*network.passed(server, client)} == queues
-    assert network.towards("client", "server") == ["a forward", "b forward"]
-    assert network.towards("server", "client") == ["a backward", "b backward"]
-    assert network.towards("phone", "server") == ["air phone", "b forward"]
-    assert network.towards("server", "phone") == ["air ap phone", "b backward"]
-    # Of two ways both, and nothing of what hangs on them.
-    links += [("c", "client", "router"), ("d", "router", "server"), ("e", "router", "printer")]
-    document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
-    network = Network(document, {"links": [{"name": name, "direction": "forward"} for name, _, _ in links]})
-    assert {*network.passed("client", "server")} == {f"{name} forward" for name in "abcd"}
-    assert network.towards("client", "server") == [f"{name} forward" for name in "abcd"]
-    assert network.towards("server", "client") == []
-    assert {*network.passed("printer", "other")} == {*(f"{name} forward" for name in "abcde"), "side forward"}
+def test_the_queues_of_a_flow_are_those_on_its_route() -> None:
+    run = quiclab.Scenario.from_file(ROOT / "examples" / "migration.toml").run()
+    records = Records(run, run.summary["connections"])
+    (name,) = (entry["name"] for entry in run.summary["connections"])
+    # The second path, to which the client moves, too.
+    links = ("cellular", "wlan")
+    assert {f"{link} {way}" for link in links for way in ("forward", "backward")} <= {*records.passed(name)}
+    assert {f"{link} forward" for link in links} <= {*records.towards(name, "client")}
+    assert not {f"{link} backward" for link in links} & {*records.towards(name, "client")}
+
+
+def test_a_run_without_routes_is_asked_for_again(tmp_path: Path) -> None:
+    quiclab.Scenario.from_file(ROOT / "examples" / "lossy.toml").run().save(tmp_path / "old")
+    path = tmp_path / "old" / "summary.json"
+    summary = json.loads(path.read_text())
+    del summary["connections"][0]["route"]
+    path.write_text(json.dumps(summary))
+    with pytest.raises(quiclab.Error, match=r"the summary has no route of .*; expected a run of this version"):
+        quiclab.load(tmp_path / "old").why()
 
 
 def test_after_a_migration_the_new_path_is_the_bottleneck() -> None:

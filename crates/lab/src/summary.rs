@@ -1,6 +1,7 @@
 //! The summary of a run.
 
 pub(crate) mod value;
+mod ways;
 
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario, unqueued_rtt};
@@ -13,6 +14,7 @@ use std::sync::OnceLock;
 use transport::{Load, Number, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
 use value::{Value, table};
+use ways::Ways;
 use wire::Side;
 
 /// The results of a finished run.
@@ -129,7 +131,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
         "version": env!("CARGO_PKG_VERSION"),
         "duration_s": rounded(finished.end.as_secs_f64()),
     };
-    let context = Context { scenario, finished };
+    let context = Context { scenario, finished, ways: Ways::new(scenario, &finished.routes) };
     let connections = (0..scenario.flows.len()).map(|i| {
         let report = |side| {
             let at = finished.reports.binary_search_by_key(&(i, side), |report| (report.flow, report.side));
@@ -147,6 +149,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
                 "packets_sent": *packets,
                 "sent_bytes": *bytes,
                 "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
+                "route": context.ways.of_cross(index),
             }
         });
         root.add("cross_traffic", Value::List(all.collect()));
@@ -212,6 +215,7 @@ fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
 struct Context<'c> {
     scenario: &'c Scenario,
     finished: &'c Finished,
+    ways: Ways<'c>,
 }
 
 /// The entry of the connection of the flow with this number.
@@ -267,6 +271,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         "bottleneck": bottleneck(context, &routes[0]),
         "close": close.map_or(if is_unopened { "never opened" } else { "open" }, |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
+        "route": context.ways.of_flow(index),
     };
     if flow.after.is_some() || flow.branch_of.is_some() {
         entry.add("start_s", seconds(Time::ZERO, client.opened_at));

@@ -222,6 +222,7 @@ _PLAYBACK = keyed(
     result,
 )
 _PART = keyed({"completion_s": optional(amount)}, {"completed": flag, "messages": _TALLY, "requests": _TALLY}, result)
+_ROUTE = {"there": listed(text), "nodes": listed(text)}
 _CONNECTION = keyed(
     {"name": text},
     {
@@ -231,6 +232,7 @@ _CONNECTION = keyed(
         "close": text,
         "clean": flag,
         "of": text,
+        "route": keyed({**_ROUTE, "back": listed(text)}, {}),
         "lanes": keyed({"data": listed(text), "back": listed(text)}, {}),
         "page": _PAGE,
         "playback": _PLAYBACK,
@@ -252,7 +254,7 @@ summary = keyed(
         "media": listed(keyed({"name": text, "attachment": text}, {"to": text, **_CARRIER, **_MEASUREMENT}, result)),
         "processing": listed(keyed({"name": text}, {}, result)),
         "nodes": listed(keyed({"name": text}, {"kind": text}, result)),
-        "cross_traffic": listed(keyed({"name": text}, {}, result)),
+        "cross_traffic": listed(keyed({"name": text}, {"route": keyed(_ROUTE, {})}, result)),
         "notes": listed(text),
         "memory": listed(
             keyed(

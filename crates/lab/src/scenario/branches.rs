@@ -118,7 +118,10 @@ impl Scenario {
 
 /// A flow for each connection. The visits of a flow follow it; over QUIC all connections of a flow go to the same port.
 pub(super) fn unfolded(flows: &[Flow]) -> Cow<'_, [Flow]> {
-    if flows.iter().all(|flow| flow.visits.is_empty() && flow.branch_of.is_none()) {
+    // An unfolded branch has a seat.
+    let is_one =
+        |flow: &Flow| flow.visits.is_empty() && (flow.branch_of.is_none() || flow.seat.connection > 0);
+    if flows.iter().all(is_one) {
         return Cow::Borrowed(flows);
     }
     let mut branches: BTreeMap<usize, Vec<Flow>> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Middleboxes and media in whole runs.
 
-use crate::bed::{Run, assert_clean, assert_equal, run, run_into, scenario};
+use crate::bed::{Run, assert_clean, assert_equal, examples, run, run_into, scenario};
 use crate::laws::Author;
 use lab::Scenario;
 use std::path::Path;
@@ -284,4 +284,68 @@ fn middleboxes_and_media_are_described_and_written() {
         lines.iter().any(|(subject, words)| subject == "node ap" && words.starts_with("nat")),
         "{lines:?}"
     );
+}
+
+#[test]
+fn the_summary_has_the_route_of_every_connection() {
+    let run = run(&scenario(
+        r#"
+duration = "2 s"
+[[node]]
+name = "client"
+[[node]]
+name = "server"
+[[node]]
+name = "printer"
+[[node]]
+name = "shaper"
+processing = { type = "server", packet = "10 us" }
+[[link]]
+name = "far"
+from = "server"
+to = "shaper"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[link]]
+name = "near"
+from = "client"
+to = "shaper"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[link]]
+name = "side"
+from = "shaper"
+to = "printer"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "30 kB" }
+[[cross_traffic]]
+name = "noise"
+from = "printer"
+to = "client"
+source = { type = "constant", gap = "10 ms" }
+"#,
+        &[],
+    ));
+    let words = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+    };
+    let route = &run.connection("get")["route"];
+    assert_eq!(words(&route["there"]), ["near forward", "far backward"]);
+    assert_eq!(words(&route["back"]), ["far forward", "near backward"]);
+    assert_eq!(words(&route["nodes"]), ["client", "shaper", "server"]);
+    let cross = &run.summary["cross_traffic"][0]["route"];
+    assert_eq!(words(&cross["there"]), ["side backward", "near backward"]);
+    assert_eq!(words(&cross["nodes"]), ["printer", "shaper", "client"]);
+}
+
+#[test]
+fn the_route_has_the_ways_by_all_ports_of_a_client_that_moves() {
+    let text = std::fs::read_to_string(examples().join("migration.toml")).unwrap();
+    let run = run(&scenario(&text, &[]));
+    let route = run.connection("film")["route"].to_string();
+    for queue in ["wlan forward", "wlan backward", "cellular forward", "cellular backward"] {
+        assert!(route.contains(queue), "{route}");
+    }
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from quiclab.explanations.why.network import Network
+from quiclab._quiclab import Error
 from quiclab.explanations.why.nodes import PROCESSING
 from quiclab.explanations.why.steps import Steps
 from quiclab.results import numbers as _results
@@ -37,9 +37,6 @@ class Records:
         self.run = run
         entries = list(entries)
         self._names = {entry["name"] for entry in entries}
-        self._passed: dict[str | None, list[str]] = {}
-        self._towards: dict[tuple[str | None, str], list[str]] = {}
-        self._nodes: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self.shares: dict[str, Any] = {}
         """What is known of who has a hop, by its name (`Shares.of_hop`)."""
         self._waiting: dict[str, Steps | None] = {}
@@ -85,28 +82,34 @@ class Records:
 
     def passed(self, connection: str) -> list[str]:
         """The queues between the two ends of a connection, in both directions."""
-        flow = self.flow(connection)
-        if flow.get("name") not in self._passed:
-            self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
-        return self._passed[flow.get("name")]
+        route = self._route(connection)
+        return sorted({*route["there"], *route["back"]})
 
     def towards(self, connection: str, receiver: str) -> list[str]:
         """The queues that packets of a connection to one of its ends, `client` or `server`, can pass."""
-        flow = self.flow(connection)
-        key = (flow.get("name"), receiver)
-        if key not in self._towards:
-            sender = "server" if receiver == "client" else "client"
-            self._towards[key] = self._network.towards(str(flow.get(sender)), str(flow.get(receiver)))
-        return self._towards[key]
+        return sorted(self._route(connection)["back" if receiver == "client" else "there"])
 
     def nodes(self, connection: str) -> list[dict[str, Any]]:
         """The nodes between the two ends of a connection, and these, as far as the resolved scenario describes them."""
-        flow = self.flow(connection)
-        ends = (str(flow.get("client")), str(flow.get("server")))
-        if ends not in self._nodes:
-            names = set(self._network.nodes(*ends))
-            self._nodes[ends] = [node for node in self.document.get("node", []) if node["name"] in names]
-        return self._nodes[ends]
+        names = set(self._route(connection)["nodes"])
+        return [node for node in self.document.get("node", []) if node["name"] in names]
+
+    def _route(self, connection: str) -> dict[str, list[str]]:
+        """The ways of a connection's packets."""
+        known = self._routes
+        route = known.get(connection) or known.get(_results.flow_of(connection, self._flows))
+        if route is None:
+            raise Error(
+                f"{self.run.path}: the summary has no route of {connection}, as runs of earlier versions; "
+                "expected a run of this version: run it again"
+            )
+        return route
+
+    @cached_property
+    def _routes(self) -> dict[str, dict[str, list[str]]]:
+        """By the names of connections."""
+        entries = self.run.summary.get("connections") or []
+        return {entry["name"]: entry["route"] for entry in entries if "route" in entry}
 
     @cached_property
     def senders(self) -> dict[str, list[tuple[str, str]]]:
@@ -125,17 +128,17 @@ class Records:
 
     def crossing(self, queue: str) -> list[str]:
         """The cross traffic that can pass a queue."""
-        return [name for name, way in self._cross.items() if queue in self._network.towards(*way)]
+        return [name for name, route in self._cross.items() if queue in route["there"]]
 
     def crosses(self, cross: str, node: str) -> bool:
         """Whether packets of cross traffic can arrive at a node."""
-        way = self._cross.get(cross)
-        return way is not None and node != way[0] and node in self._network.nodes(*way)
+        return cross in self._cross and node in self._cross[cross]["nodes"][1:]
 
     @cached_property
-    def _cross(self) -> dict[str, tuple[str, str]]:
-        """From where to where cross traffic goes, by its name."""
-        return {str(one["name"]): (str(one["from"]), str(one["to"])) for one in self.document.get("cross_traffic", [])}
+    def _cross(self) -> dict[str, dict[str, list[str]]]:
+        """The ways of cross traffic, by its name."""
+        entries = self.run.summary.get("cross_traffic") or []
+        return {entry["name"]: entry["route"] for entry in entries if "route" in entry}
 
     def policer(self, connection: str) -> str | None:
         """The policer between the two ends of a connection that dropped the most packets, by the link's direction."""
@@ -168,10 +171,6 @@ class Records:
     def lost(self) -> "dict[tuple[str, ...], Rows]":
         """When the hops that a connection can pass dropped or lost packets."""
         return self._split("drop", ("link",), ["time_s"], self._all_passed)
-
-    @cached_property
-    def _network(self) -> Network:
-        return Network(self.document, self.run.summary)
 
     def endless(self, connection: str) -> bool:
         """Whether its transfer has no size."""

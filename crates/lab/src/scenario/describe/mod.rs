@@ -359,7 +359,10 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         options(&flow.application),
         name(flow.client),
         name(flow.server),
-        span(flow.start, flow.stop),
+        match flow.branch_of {
+            Some(of) => format!("when {} needs it", scenario.flows[of].name),
+            None => span(flow.start, flow.stop),
+        },
         flow.ip.name(),
         flow.transport.component("controller").name
     );
