@@ -1,10 +1,10 @@
 """Modules of JavaScript as one script: each with a scope of its own, and what is not understood is refused."""
 
-import shutil
 import subprocess
 
 import pytest
 
+from programs import needs
 from quiclab.drawings import self_contained
 
 MAIN = "a/main.js"
@@ -15,8 +15,8 @@ def bundled(monkeypatch: pytest.MonkeyPatch, modules: dict[str, str]) -> str:
     return self_contained.bundle(MAIN)
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_each_module_has_its_own_names_and_runs_once_after_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("node")
     script = bundled(
         monkeypatch,
         {
