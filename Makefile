@@ -139,6 +139,7 @@ $(JS)/.installed: package.json package-lock.json
 lint-js: $(JS)/.installed ## JavaScript: Biome, and its types by tsc --strict
 	$(JS)/node_modules/.bin/biome lint --error-on-warnings
 	$(JS)/node_modules/.bin/tsc --project .
+	$(JS)/node_modules/.bin/tsc --project tests/javascript
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
