@@ -20,8 +20,10 @@ export function fixed(value, digits) {
 /** A number with three digits, and all digits before the point: 1.20, 14.7, 667, 1,234.
  *  @param {number} value */
 export function significant(value) {
-  const rounded = Math.abs(Number(value.toPrecision(3)));
-  return fixed(value, rounded === 0 ? 2 : Math.max(0, 2 - Math.floor(Math.log10(rounded))));
+  const rounded = Number(value.toPrecision(3));
+  const digits = rounded === 0 ? 2 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
+  // Rounded once: 9.995 is 9.99 or 10.0, but not 10.00.
+  return fixed(digits > 0 ? rounded : value, digits);
 }
 
 /** An integer with separated thousands.
