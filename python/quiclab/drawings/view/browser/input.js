@@ -10,17 +10,25 @@ import { showTip } from "./tip.js";
 /** Lets people move in the figure.
  *  @param {Figure} figure */
 export function listen(figure) {
-  const { element } = figure;
-  const tip = inside(element, "#tip", HTMLElement);
-  /** @param {MouseEvent} event */
-  const place = (event) => {
-    const box = element.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
+  listenToWheel(figure);
+  listenToPointer(figure);
+  listenToKeys(figure);
+  figure.element.addEventListener("dblclick", () => reset(figure));
+}
 
-  element.addEventListener("wheel", (event) => {
+/** Where in an element a pointer is, in pixels.
+ *  @param {HTMLElement} element @param {MouseEvent} event */
+function place(element, event) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** Zooms and moves; over the names of the streams it scrolls them.
+ *  @param {Figure} figure */
+function listenToWheel(figure) {
+  figure.element.addEventListener("wheel", (event) => {
     event.preventDefault();
-    const [x, y] = place(event);
+    const [x, y] = place(figure.element, event);
     const spot = figure.at(x, y);
     const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 200 : 1;
     if (spot?.panel === figure.rows && spot.x < 0) figure.rows.scrollBy(event.deltaY * unit);
@@ -31,7 +39,13 @@ export function listen(figure) {
     }
     figure.invalidate();
   }, { passive: false });
+}
 
+/** Moves in time, marks what is at the pointer, and lets two fingers zoom.
+ *  @param {Figure} figure */
+function listenToPointer(figure) {
+  const { element } = figure;
+  const tip = inside(element, "#tip", HTMLElement);
   /** @type {{ x: number, y: number, from: number, spot: Spot | undefined, moved: boolean } | null} */
   let drag = null;
   // Fingers that touch: with two of them the range is what lies between.
@@ -43,7 +57,7 @@ export function listen(figure) {
   };
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const [x, y] = place(event);
+    const [x, y] = place(element, event);
     fingers.set(event.pointerId, x - LEFT);
     if (fingers.size > 1) drag = null;
     if (fingers.size > 1) return;
@@ -53,7 +67,7 @@ export function listen(figure) {
     if (spot?.panel === figure.overview) centre(figure, spot.x);
   });
   element.addEventListener("pointermove", (event) => {
-    const [x, y] = place(event);
+    const [x, y] = place(element, event);
     const before = fingers.get(event.pointerId);
     if (fingers.size === 2 && before !== undefined) {
       const [other] = [...fingers].filter(([finger]) => finger !== event.pointerId).map(([, at]) => at);
@@ -96,8 +110,10 @@ export function listen(figure) {
     showTip(tip, figure);
     figure.mark();
   });
-  element.addEventListener("dblclick", () => reset(figure));
+}
 
+/** @param {Figure} figure */
+function listenToKeys(figure) {
   document.addEventListener("keydown", (event) => {
     // A dialog has its own keys, and so has whatever is operated by them.
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;

@@ -23,12 +23,10 @@ export class Direction {
     /** What to add to a time for the one that the figure's axis shows. */
     this.clock = 0;
     this.duration = duration;
-    /** The player of its data, if there is one.
-     *  @type {Player | undefined} */
+    /** @type {Player | undefined} */
     this.player = undefined;
     this.sendsData = false;
-    /** When data was delivered, once that was asked.
-     *  @type {{ times: Float64Array, isWhole: boolean } | undefined} */
+    /** When data was delivered, once that was asked. @type {{ times: Float64Array, isWhole: boolean } | undefined} */
     this.deliveries = undefined;
     this.sent = columns.sums(prefix + "sent");
     this.count = this.sent.length;
@@ -39,10 +37,7 @@ export class Direction {
     this.acknowledged = this.#after(columns.values(prefix + "acknowledged"));
     this.lost = this.#after(columns.values(prefix + "lost"));
     this.trigger = columns.values(prefix + "trigger");
-    /** @type {Stream[]} */
-    this.streams = facts.streams.map(([id, bytes, retransmitted], at) => ({
-      at, id, bytes, retransmitted, shown: true, label: id < 0 ? "datagrams" : `stream ${id}`,
-    }));
+    this.streams = facts.streams.map(readStream);
 
     const frames = readFrames(columns, prefix, this.streams);
     /** Of each packet the place of its first frame of stream data. */
@@ -62,8 +57,8 @@ export class Direction {
     this.otherAt = starts(columns.values(prefix + "others"));
     this.otherText = columns.values(prefix + "frame.text");
     this.values = columns.values(prefix + "frame.value");
-    const places = facts.texts.map((text) => text.split("{}").length - 1);
-    this.valueAt = starts(Array.from(this.otherText, (text) => places[text]));
+    /** Of each text the place of its first value. */
+    this.valueAt = starts(this.otherText.map((text) => facts.texts[text].split("{}").length - 1));
 
     const arrivals = this.#arrivals();
     /** Packets by the time of their arrival, and of each stream the frames that arrived. */
@@ -85,25 +80,18 @@ export class Direction {
     this.gone = this.#packets((packet) => !this.hasArrived(packet));
     this.weightTotal = totals(this.weight);
     /** Bytes by stream, whose place is one more than it is; 0 is for what belongs to none. */
-    this.shares = new Shares(this.count, this.streams.length + 1, (packet, add) => {
-      this.parts(packet, (at, bytes) => add(at + 1, bytes));
-    });
+    this.shares = new Shares(this.count, this.streams.length + 1, (packet, add) => this.parts(packet, (at, bytes) => add(at + 1, bytes)));
 
     this.waits = new Waits(columns, prefix + "waits.", this.streams.length);
     this.one = new Waits(columns, prefix + "one.", this.streams.length);
     /** At the sender: data that waits to be sent, and streams without credit; behind the last stream, the connection. */
     this.queued = new Waits(columns, prefix + "queued.", this.streams.length);
     this.blocked = new Waits(columns, prefix + "blocked.", this.streams.length + 1);
-    /** @type {Map<string, Series>} */
-    this.metrics = new Map(facts.metrics.map((name) => {
-      const values = columns.sums(`${prefix}metric.${name}.value`);
-      return [name, { times: columns.sums(`${prefix}metric.${name}.time`), values, extremes: new Extremes(values) }];
-    }));
+    this.metrics = readMetrics(columns, prefix, facts.metrics);
     this.lostCount = this.#packets((packet) => this.isLost(packet)).length;
-    const delays = this.received.map((time, packet) => time - this.sent[packet]);
-    this.maxDelay = delays.reduce((most, delay) => Math.max(most, Number.isNaN(delay) ? 0 : delay), 0);
-    const some = delays.filter((delay, packet) => packet % 16 === 0 && !Number.isNaN(delay)).sort();
-    this.typicalDelay = some.length ? some[some.length >> 1] : duration / 100;
+    const delays = this.#delays();
+    this.typicalDelay = delays.typical ?? duration / 100;
+    this.maxDelay = delays.most;
   }
 
   /** @param {Float64Array} passed */
@@ -126,6 +114,14 @@ export class Direction {
       for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) found[next[this.frameStream[frame]]++] = frame;
     }
     return { packets, at, frame: found };
+  }
+
+  /** The typical delay from one end to the other, undefined if no packet arrived, and the longest.
+   *  @returns {{ typical?: number, most: number }} */
+  #delays() {
+    const delays = this.received.map((time, packet) => time - this.sent[packet]);
+    const some = delays.filter((delay, packet) => packet % 16 === 0 && !Number.isNaN(delay)).sort();
+    return { typical: some[some.length >> 1], most: delays.reduce((most, delay) => Math.max(most, Number.isNaN(delay) ? 0 : delay), 0) };
   }
 
   /** The packets for which something holds, in their order.
@@ -236,6 +232,11 @@ export class Direction {
   }
 }
 
+/** @param {[id: number, bytes: number, retransmitted: number]} facts @param {number} at @returns {Stream} */
+function readStream([id, bytes, retransmitted], at) {
+  return { at, id, bytes, retransmitted, shown: true, label: id < 0 ? "datagrams" : `stream ${id}` };
+}
+
 /** The frames of stream data: of each packet the place of its first, and of each frame its stream, offset, length and FIN.
  *  @param {Columns} columns @param {string} prefix @param {Stream[]} streams */
 function readFrames(columns, prefix, streams) {
@@ -274,6 +275,15 @@ function readRanges(columns, prefix) {
     }
   }
   return { at, first, last };
+}
+
+/** The series of gauges by their names.
+ *  @param {Columns} columns @param {string} prefix @param {string[]} names @returns {Map<string, Series>} */
+function readMetrics(columns, prefix, names) {
+  return new Map(names.map((name) => {
+    const values = columns.sums(`${prefix}metric.${name}.value`);
+    return [name, { times: columns.sums(`${prefix}metric.${name}.time`), values, extremes: new Extremes(values) }];
+  }));
 }
 
 /** Spans of waiting, for each stream in the order of time. */
