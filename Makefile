@@ -1,6 +1,7 @@
 # The commands of quiclab's developers. Every target does its own set-up; `make help` lists them.
 #
-# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler. Everything else is fetched into target/ and .venv/.
+# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler; for the lints of JavaScript npm. Everything else is fetched into
+# target/ and .venv/.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
