@@ -65,8 +65,8 @@ export class Direction {
     this.arrived = arrivals.packets;
     this.arrivalAt = arrivals.at;
     this.arrivalFrame = arrivals.frame;
-    this.arrivalTime = Float64Array.from(this.arrivalFrame, (frame) => this.received[this.framePacket[frame]]);
-    this.arrivalTotal = totals(Float64Array.from(this.arrivalFrame, (frame) => this.frameLength[frame]));
+    this.arrivalTime = new Float64Array(this.arrivalFrame).map((frame) => this.received[this.framePacket[frame]]);
+    this.arrivalTotal = totals(new Float64Array(this.arrivalFrame).map((frame) => this.frameLength[frame]));
 
     this.againFrom = columns.sums(prefix + "again.from");
     this.againTo = columns.values(prefix + "again.to").map((more, at) => more + this.againFrom[at]);
@@ -74,7 +74,7 @@ export class Direction {
     for (const to of this.againTo) this.isAgain[to] = 1;
     this.weight = this.sent.map((_, packet) => this.bytes(packet));
     /** The place of the stream that has a packet's data alone; -1 if it has none, -2 if there are several. */
-    this.only = Int32Array.from(this.sent, (_, packet) => this.#only(packet));
+    this.only = new Int32Array(this.count).map((_, packet) => this.#only(packet));
     /** The packets that were lost or carry bytes again, and those that did not arrive. */
     this.marked = this.#packets((packet) => this.isLost(packet) || this.isAgain[packet] === 1);
     this.gone = this.#packets((packet) => !this.hasArrived(packet));
@@ -250,7 +250,7 @@ function readFrames(columns, prefix, streams) {
     offset[frame] += expected[of];
     if (streams[of].id >= 0) expected[of] = offset[frame] + length[frame];
   });
-  return { at, stream, offset, length, fin: Uint8Array.from(packed, (value) => value % 2) };
+  return { at, stream, offset, length, fin: new Uint8Array(packed.map((value) => value % 2)) };
 }
 
 /** The ranges of acknowledgements: of each acknowledgement the place of its first, and of each range both of its ends.
