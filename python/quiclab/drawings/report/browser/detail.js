@@ -56,8 +56,8 @@ export class Detail {
       this.element.hidden = true;
       this.runs.fill();
     });
-    /** @param {Column[]} of */
-    const pairs = (of) => element("dl", { className: "pairs" }, ...of.map((column) => (
+    /** @param {Column[]} shown */
+    const pairs = (shown) => element("dl", { className: "pairs" }, ...shown.map((column) => (
       element("div", {}, element("dt", {}, ...breaking(column.name)), element("dd", {}, valueText(column, row)))
     )));
     /** @param {Column} column */

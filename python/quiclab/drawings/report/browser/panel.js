@@ -72,7 +72,7 @@ export class Panel {
   }
 
   /** The room that the labels of its axis need beside it, in a figure of a width.
-   *  @param {Extent} of @param {number} width */
+   *  @param {Extent} range @param {number} width */
   room([least, most], width) {
     return Math.max(LEAST_ROOM, APART + widestOf(["time (ms)", ...this.#ticks(least, most, width).texts]));
   }
@@ -195,7 +195,7 @@ export class Panel {
 
   /** @param {Colours} colours */
   #fillLegend(colours) {
-    /** @param {string} paint @param {Line} of */
+    /** @param {string} paint @param {Line} line */
     const key = (paint, { label, style, dashed }) => {
       const swatch = element("i", { className: dashed ? "dashed" : style });
       swatch.style.color = paint;

@@ -256,7 +256,7 @@ export class Figure {
   }
 
   /** What is at a place in a panel.
-   *  @param {Spot} of */
+   *  @param {Spot} spot */
   hit({ panel, x, y }) {
     const target = x >= 0 && x <= this.time.width ? panel.hit(x, y) : undefined;
     return target && { ...target, track: panel.figure instanceof Track ? panel.figure : this.track };
@@ -305,7 +305,7 @@ export class Figure {
     this.keep({ kind: "span", start, end, text, track });
   }
 
-  /** @param {Track} of @param {number} start @param {number} end */
+  /** @param {Track} track @param {number} start @param {number} end */
   #around({ time }, start, end) {
     const space = (end - start) * 0.25;
     time.show(Math.max(time.least, start - space), Math.min(time.most, end + space));

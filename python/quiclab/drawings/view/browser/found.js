@@ -45,7 +45,7 @@ export class Found {
 }
 
 /** When a packet was sent, on the axis of the figure.
- *  @param {FoundPacket} of */
+ *  @param {FoundPacket} place */
 function timeOf({ track, packet }) {
   return track.direction.sent[packet] + track.offset;
 }

@@ -133,7 +133,7 @@ export class GaugesPanel {
   }
 
   /** The points of a line: x, y, x, y ...; at most two for each pixel.
-   *  @param {Frame} frame @param {Series} of @param {number} from @param {number} to */
+   *  @param {Frame} frame @param {Series} series @param {number} from @param {number} to */
   #points(frame, { times, values, extremes }, from, to) {
     const { time } = this.figure;
     /** @type {number[]} */

@@ -71,7 +71,7 @@ export function drawMarked(figure, frame, target) {
 }
 
 /** A stretch of time over all panels.
- *  @param {Track} of @param {Frame} frame @param {Target & { kind: "span" }} of */
+ *  @param {Track} track @param {Frame} frame @param {Target & { kind: "span" }} span */
 function drawSpan({ time, colours, figure }, frame, { start, end }) {
   const { context } = frame;
   const [from, to] = [frame.left + time.x(start), frame.left + time.x(end)];

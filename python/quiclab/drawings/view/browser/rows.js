@@ -146,7 +146,7 @@ export class RowsPanel {
     return bins;
   }
 
-  /** @param {Raster} raster @param {Frame} frame @param {Bins} of @param {number} stream @param {number} top */
+  /** @param {Raster} raster @param {Frame} frame @param {Bins} bins @param {number} stream @param {number} top */
   #arrivals(raster, frame, { columns, sums }, stream, top) {
     const { colours } = this.figure;
     const [head, foot] = this.#halves(top, frame.ratio);

@@ -83,7 +83,7 @@ function reason(track, start, end) {
 }
 
 /** How much of a time the link carried nothing.
- *  @param {Track} of @param {number} start @param {number} end */
+ *  @param {Track} track @param {number} start @param {number} end */
 function outage({ link, offset }, start, end) {
   if (!link) return null;
   const by = offset - link.offset;

@@ -86,7 +86,7 @@ function fillStalls(table, figure) {
 function fillWhy(section, figure) {
   const known = figure.tracks.flatMap((track) => (track.why ? [{ track, why: track.why }] : []));
   section.hidden = !known.length;
-  /** @param {{ track: Track, why: Why }} of */
+  /** @param {{ track: Track, why: Why }} known */
   const sentence = ({ track, why }) => {
     const done = why.completed ? "completed" : `not completed: ${why.unfinished}`;
     return `${figure.isStacked ? `${track.name}: ` : ""}${duration(why.end - why.start)}, ${done}`;
@@ -99,7 +99,7 @@ function fillWhy(section, figure) {
   fillRows(inside(section, "table", HTMLTableElement), figure, rows, 1, "Nothing took its time.");
 }
 
-/** @param {Figure} figure @param {Track} track @param {CauseFacts} of @param {string} before */
+/** @param {Figure} figure @param {Track} track @param {CauseFacts} cause @param {string} before */
 function whyRow(figure, track, { name, share, length, longest: [start, end], what, advice }, before) {
   const hasStretch = end > start;
   /** @param {number} time */

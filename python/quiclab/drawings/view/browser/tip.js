@@ -14,7 +14,7 @@ import { cause, duration, frames, integer, milliseconds, plural, rate, size, sta
  *  @typedef {Target & { kind: Kind }} Found */
 
 /** A time as the axis shows it, in milliseconds.
- *  @param {{ clock: number }} of @param {number} time */
+ *  @param {{ clock: number }} direction @param {number} time */
 function moment({ clock }, time) {
   return milliseconds(time + clock);
 }
@@ -34,7 +34,7 @@ export function describe(direction, target) {
 }
 
 /** A stretch of time.
- *  @param {Direction} direction @param {Found<"span">} of */
+ *  @param {Direction} direction @param {Found<"span">} span */
 function spanLines(direction, { start, end, text }) {
   return [text, `from ${moment(direction, start)} to ${moment(direction, end)} ms (${duration(end - start)})`];
 }
@@ -80,7 +80,7 @@ function shares(direction, from, to) {
 }
 
 /** Data that waits at the sender: since when, and who was sent instead.
- *  @param {Direction} direction @param {Found<"queued">} of */
+ *  @param {Direction} direction @param {Found<"queued">} queued */
 function queuedLines(direction, { waits, span, stream, time }) {
   const lines = [`${direction.streams[stream].label} has data that waits to be sent`];
   lines.push(`up to ${size(waits.held[span])}, from ${moment(direction, waits.start[span])} to ${moment(direction, waits.end[span])} ms`);
@@ -106,7 +106,7 @@ function windowLines(direction, time) {
 }
 
 /** A stream without credit.
- *  @param {Direction} direction @param {Found<"blocked">} of */
+ *  @param {Direction} direction @param {Found<"blocked">} blocked */
 function blockedLines(direction, { waits, span, stream }) {
   const isConnection = waits.stream[span] === direction.streams.length;
   const length = duration(waits.end[span] - waits.start[span]);
@@ -147,7 +147,7 @@ function packetLines(direction, packet) {
   return lines;
 }
 
-/** @param {Direction} direction @param {Found<"packets">} of */
+/** @param {Direction} direction @param {Found<"packets">} packets */
 function packetsLines(direction, { from, to }) {
   let lost = 0;
   for (let packet = from; packet < to; packet++) if (direction.isLost(packet)) lost++;
@@ -156,7 +156,7 @@ function packetsLines(direction, { from, to }) {
   return [...lines, ...shares(direction, from, to)];
 }
 
-/** @param {Direction} direction @param {Found<"wait">} of */
+/** @param {Direction} direction @param {Found<"wait">} wait */
 function waitLines(direction, { waits, span }) {
   const label = direction.streams[waits.stream[span]].label;
   const length = duration(waits.end[span] - waits.start[span]);
