@@ -1,6 +1,9 @@
 """Modules of JavaScript as one script: each with a scope of its own, and what is not understood is refused."""
 
+import graphlib
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +57,17 @@ def test_what_is_not_understood_is_refused(monkeypatch: pytest.MonkeyPatch, text
     with pytest.raises(ValueError) as error:
         bundled(monkeypatch, {MAIN: text, "a/one.js": "export const one = 1;\n", "a/circle.js": circle})
     assert REFUSED[text] in str(error.value)
+
+
+FROM = re.compile(r'^(?:import [^"]*|/\*\* @import [^"]*)from "(\.[^"]*)"', re.MULTILINE)
+"""An import of names or of types."""
+
+
+def test_no_two_modules_need_each_other_not_even_for_types() -> None:
+    root = Path(self_contained.__file__).parent
+    needs_of = {}
+    for path in [*root.rglob("*.js"), *root.rglob("*.d.ts")]:
+        found = [(path.parent / name).resolve() for name in FROM.findall(path.read_text(encoding="utf-8"))]
+        needs_of[path.resolve().with_name(path.name.replace(".d.ts", ".js"))] = found
+    order = list(graphlib.TopologicalSorter(needs_of).static_order())
+    assert len(order) == len(needs_of) > 40

@@ -1,6 +1,6 @@
 // The figure: panels below each other over one time axis, drawn when something has changed.
 
-import { bottleneckPanels, drawOutages } from "./bottleneck.js";
+import { bottleneckPanels, drawOutages } from "./capacity.js";
 import { Colours } from "./colours.js";
 import { inside } from "./elements.js";
 import { Frame } from "./frame.js";

@@ -3,7 +3,7 @@
 import { Raster } from "./raster.js";
 
 /** @import { Colours } from "./colours.js" */
-/** @import { Place } from "./panels.js" */
+/** @import { Place } from "./layout.js" */
 
 /** Draws on a canvas and counts what is drawn. */
 export class Frame {

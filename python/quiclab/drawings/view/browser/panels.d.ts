@@ -4,6 +4,7 @@ import type { Bottleneck } from "./bottleneck.js";
 import type { Segment, WhyFacts } from "./facts.js";
 import type { Colours } from "./colours.js";
 import type { Frame } from "./frame.js";
+import type { Place } from "./layout.js";
 import type { Direction, Waits } from "./model.js";
 import type { Axis } from "./time.js";
 
@@ -16,12 +17,6 @@ export interface Scene<Shown = Direction> {
 
 /** Where the time of a flow went, with its spans in columns: when each begins and ends, and the place of its cause's name. */
 export type Why = WhyFacts & { spans: { start: Float64Array; end: Float64Array; cause: Float64Array } };
-
-/** The place of a panel in the figure, in pixels. */
-export interface Place {
-  top: number;
-  height: number;
-}
 
 /** A band of the figure, over the time axis. */
 export interface Panel extends Place {

@@ -4,7 +4,8 @@ import { mix } from "./colours.js";
 
 /** @import { Player, Segment } from "./facts.js" */
 /** @import { Frame } from "./frame.js" */
-/** @import { Place, Scene, Target } from "./panels.js" */
+/** @import { Place } from "./layout.js" */
+/** @import { Scene, Target } from "./panels.js" */
 
 const SEGMENT_ROW = 20;
 
