@@ -1,6 +1,7 @@
 # The commands of quiclab's developers. Every target does its own set-up; `make help` lists them.
 #
-# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler. Everything else is fetched into target/ and .venv/.
+# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler; for the lints of JavaScript npm. Everything else is fetched into
+# target/ and .venv/.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -106,7 +107,7 @@ test-python: deps build $(VENV)/.checks $(VENV)/.docs ## the tests of the packag
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .PHONY: lint
-lint: lint-rust lint-python ## formatting, clippy, rustdoc, ruff, mypy, house rules; warnings are errors
+lint: lint-rust lint-python lint-js ## formatting, clippy, rustdoc, ruff, mypy, Biome, tsc, house rules; warnings are errors
 
 .PHONY: lint-rust
 lint-rust: ## rustfmt, clippy, rustdoc, house rules, licences
@@ -126,6 +127,20 @@ lint-python: build $(VENV)/.checks ## ruff, mypy
 	$(BIN)/ruff format --check python tests benches docs interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/mypy
 	cd interop && MYPYPATH=../tests ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
+
+# The tools for JavaScript, from the npm registry: package-lock.json pins them.
+JS := target/js
+$(JS)/.installed: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "the lints of JavaScript need npm; on Debian and Ubuntu, make deps installs it"; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	npm ci --silent --no-audit --no-fund --prefix $(@D)
+	@touch $@
+
+.PHONY: lint-js
+lint-js: $(JS)/.installed ## JavaScript: Biome, and its types by tsc --strict
+	$(JS)/node_modules/.bin/biome lint --error-on-warnings
+	$(JS)/node_modules/.bin/tsc --project .
+	$(JS)/node_modules/.bin/tsc --project tests/javascript
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources

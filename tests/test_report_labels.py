@@ -1,7 +1,6 @@
 """Labels of the figures of reports, in a headless Chromium: none is cut, none lies on another, values are right."""
 
 import json
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +16,11 @@ WIDTHS = (360, 500, 820, 1400)
 SCALES = (1e-6, 1e-3, 0.5, 1.0, 7.3, 123.0, 9999.0, 12_345.0, 2_500_000.0, 8.1e7, 1e9, 1e12)
 HARNESS = """<!doctype html><html><head><meta charset="utf-8"><style>{style}</style></head>
 <body><div id="place"></div><script>{script}
-window.quiclab = {{ Chart, Panel, TimeAxis, element }};</script></body></html>"""
+const {{ Chart }} = {scope}chart, {{ Panel }} = {scope}panel, {{ element }} = {scope}elements;
+const {{ TimeAxis }} = drawings_view_browser_time;
+window.quiclab = {{}};</script></body></html>"""
 """The modules of a report's page, with names to call."""
+SCOPE = "drawings_report_browser_"
 COLOURS = "() => ({ palette: Array(6).fill('#0072B2'), stream: (n) => `hsl(${n * 40} 70% 40%)` })"
 
 
@@ -31,12 +33,11 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Page:
     # All modules but the last, which fills the page.
-    last = re.sub(r"^import .*\n", "", self_contained.source("drawings/report/browser/main.js"), flags=re.MULTILINE)
-    script = self_contained.bundle("drawings/report/browser/main.js")
-    assert script.endswith(last)
+    script, last, _ = self_contained.bundle("drawings/report/browser/main.js").partition(f"const {SCOPE}main = ")
+    assert last
     path = tmp_path_factory.mktemp("page") / "page.html"
     style = self_contained.source("drawings/report/browser/style.css")
-    path.write_text(HARNESS.format(style=style, script=script.removesuffix(last)))
+    path.write_text(HARNESS.format(style=style, script=script, scope=SCOPE))
     made = chromium.page()
     made.load(path, "window.quiclab")
     return made

@@ -481,8 +481,6 @@ def test_the_page_needs_nothing_from_outside() -> None:
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
     for word in ("fetch(", "XMLHttpRequest", "http://", "https://", "import(", "eval(", "innerHTML"):
         assert word not in script
-    names = re.findall(r"^(?:async function|function|class|const|let) (\w+)", script, re.MULTILINE)
-    assert len(names) == len(set(names)), "the modules share one scope in the page"
 
 
 # The command.

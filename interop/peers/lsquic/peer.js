@@ -140,7 +140,8 @@ async function fetchAll(options, urls, more = {}, isEarly = false) {
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, urls.length) }, worker));
   if (options["--resume"] || options["--early-data"]) {
-    for (let tries = 0; !kept.sessionTicket && tries < 20; tries += 1) await new Promise((done) => setTimeout(done, 50));
+    for (let tries = 0; !kept.sessionTicket && tries < 20; tries += 1)
+      await new Promise((done) => setTimeout(done, 50));
   }
   session.closed.catch(() => {});
   await Promise.race([session.close(), new Promise((done) => setTimeout(done, 1000))]);

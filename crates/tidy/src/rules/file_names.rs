@@ -6,7 +6,7 @@ use crate::{Finding, Rule, Tree};
 const EMPTY: [&str; 9] =
     ["util", "utils", "helper", "helpers", "common", "misc", "manager", "core", "utilities"];
 /// The files whose names are checked, together with their folders.
-const SOURCES: [&str; 5] = [".rs", ".py", ".pyi", ".sh", ".toml"];
+const SOURCES: [&str; 7] = [".rs", ".py", ".pyi", ".js", ".ts", ".sh", ".toml"];
 
 pub(super) const RULE: Rule = Rule {
     name: "file_names",
@@ -40,6 +40,7 @@ mod tests {
             ("crates/a/src/test_helpers.rs", 1),
             ("tests/common/mod.rs", 1),
             ("python/quiclab/core.py", 1),
+            ("python/quiclab/drawings/view/browser/utils.js", 1),
             ("crates/a/src/scores.rs", 0),
             ("crates/a/src/commons.rs", 0),
             ("docs/core.md", 0),

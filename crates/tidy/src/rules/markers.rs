@@ -3,7 +3,8 @@
 use crate::{Finding, Rule, Tree};
 
 /// The files that are checked.
-const SOURCES: [&str; 9] = [".rs", ".py", ".pyi", ".toml", ".md", ".sh", ".yml", "Makefile", ".ci/run"];
+const SOURCES: [&str; 11] =
+    [".rs", ".py", ".pyi", ".js", ".ts", ".toml", ".md", ".sh", ".yml", "Makefile", ".ci/run"];
 /// The markers, in two halves so that this file does not violate its own rule.
 const MARKS: [(&str, &str); 5] =
     [("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("todo", "!"), ("unimplemented", "!")];

@@ -4,7 +4,7 @@ use crate::{Finding, Rule, Tree};
 
 pub(super) const RULE: Rule = Rule {
     name: "subject_line",
-    about: "the first line of every Rust and Python file states its subject",
+    about: "the first line of every file of Rust, Python and JavaScript states its subject",
     check,
     broken: || Tree::of(&[("crates/quic/src/a.rs", "use units::Time;\n")]),
 };
@@ -18,6 +18,8 @@ fn check(tree: &Tree) -> Vec<Finding> {
         } else if file.is(".py") {
             let docstring = first.strip_prefix("\"\"\"").or_else(|| first.strip_prefix("r\"\"\""));
             (docstring.is_some_and(says_something), "\"\"\"...")
+        } else if file.is(".js") || file.is(".d.ts") {
+            (first.strip_prefix("// ").is_some_and(says_something), "// ...")
         } else {
             continue;
         };
@@ -50,6 +52,9 @@ mod tests {
             ("a.py", "#!/usr/bin/env python3\n\"\"\"Sweeps.\"\"\"\n", 0),
             ("a.py", "import sys\n", 1),
             ("a.py", "", 1),
+            ("a.js", "// Sweeps.\n", 0),
+            ("a.js", "/** Sweeps. */\n", 1),
+            ("a.d.ts", "export type A = number;\n", 1),
             ("a.toml", "x = 1", 0),
         ] {
             assert_eq!(check(&Tree::of(&[(path, text)])).len(), count, "{path} {text}");

@@ -6,6 +6,10 @@ import { box, choice, drawn, element } from "./elements.js";
 import { axisTexts, fitted, multiples, widestOf, widthOf } from "./labels.js";
 import { decimalsOf, tick, written } from "./numbers.js";
 
+/** @import { Colours } from "../../view/browser/colours.js" */
+/** @import { Column } from "./columns.js" */
+/** @import { SweepFacts } from "./facts.js" */
+
 /** Around the axes; `left` and `below` at least. */
 const SPACE = { left: 58, right: 12, top: 10, height: 260, below: 40 };
 const GROUPS = 12;
@@ -24,18 +28,30 @@ const UPRIGHT = 260;
 /** The widest chart: wider ones than the page are scrolled. */
 const WIDEST = 6000;
 
+/** The values of a group at an x: their mean with half of its interval, and of how many runs. Without values the mean is NaN.
+ *  @typedef {{ x: number, text: string, values: number[], total: number, mean: number, half: number | null }} Point
+ *  @typedef {{ name: string, colour: number, points: Point[] }} Group */
+
+/** From an x to its place, and how far apart groups are there; the greatest room for a label; the width of the chart, and
+ *  that of the axis and what is left of it.
+ *  @typedef {{ at: (x: number) => number, width: number, left: number, inner: number, slot: number, beside: number }} Places */
+
 /** The chart, its choices and the table of its means. */
 export class Chart {
+  /** @param {{ columns: Column[], rows: number[] }} runs @param {SweepFacts} facts @param {() => Colours} colours */
   constructor(runs, facts, colours) {
     this.runs = runs;
     this.facts = facts;
     this.colours = colours;
     const { columns } = runs;
+    /** @param {Column} column */
     const isResult = (column) => column.kind === "number" && !column.varied && !["run", "repetition"].includes(column.name);
     const varied = columns.filter((column) => column.varied);
     const results = columns.filter(isResult);
     this.x = varied[0] ?? columns.find((column) => column.name === "repetition") ?? columns[0];
+    /** @type {Column | undefined} */
     this.y = results.find((column) => column.isShown) ?? results[0];
+    /** @type {Column | undefined} */
     this.group = varied[1];
     this.kind = "means";
     this.isLogarithmic = false;
@@ -48,19 +64,22 @@ export class Chart {
       this.element.append(element("p", {}, "No column has numbers that differ between runs."));
       return;
     }
-    const named = (list) => list.map((column) => [column.name, column.name]);
+    /** @param {Column[]} list */
+    const named = (list) => list.map((column) => /** @type {[string, string]} */ ([column.name, column.name]));
+    /** @param {string} name */
     const by = (name) => columns.find((column) => column.name === name);
-    const change = (what) => (name) => {
-      this[what] = by(name);
+    /** @param {(column: Column | undefined) => void} set */
+    const change = (set) => (/** @type {string} */ name) => {
+      set(by(name));
       this.draw();
     };
     const rest = columns.filter((column) => !column.varied && column.kind === "number");
     const label = "Means of the chart";
     this.element.append(
       element("div", { className: "toolbar" },
-        choice("x", named([...varied, ...rest]), this.x.name, change("x")),
-        choice("y", named(results), this.y.name, change("y")),
-        choice("group", [["", "none"], ...named(columns.filter((column) => column.varied || column.kind !== "number"))], this.group?.name ?? "", change("group")),
+        choice("x", named([...varied, ...rest]), this.x.name, change((column) => (this.x = column ?? this.x))),
+        choice("y", named(results), this.y.name, change((column) => (this.y = column))),
+        choice("group", [["", "none"], ...named(columns.filter((column) => column.varied || column.kind !== "number"))], this.group?.name ?? "", change((column) => (this.group = column))),
         choice("show", [["means", "means with 95 % intervals"], ["runs", "every run"]], "means", (kind) => {
           this.kind = kind;
           this.draw();
@@ -74,48 +93,60 @@ export class Chart {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  /** The interval of a mean, by Student's t. */
+  /** The interval of a mean, by Student's t.
+   *  @param {number[]} values */
   #statistics(values) {
     const n = values.length;
     const mean = values.reduce((sum, value) => sum + value - values[0], 0) / n + values[0];
-    if (n < 2) return { n, mean, half: null };
+    if (n < 2) return { mean, half: null };
     const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
     const { quantiles, normal } = this.facts;
     // Between the last that is known and the normal distribution the quantile is nearly linear in 1 / degrees.
     const last = quantiles.length;
     const t = n - 1 <= last ? quantiles[n - 2] : normal + ((quantiles[last - 1] - normal) * last) / (n - 1);
-    return { n, mean, half: t * Math.sqrt(variance / n) };
+    return { mean, half: t * Math.sqrt(variance / n) };
   }
 
-  /** The groups in their order: each a name, and its points by x. */
+  /** The column of what is shown. */
+  get #result() {
+    if (!this.y) throw new Error("the sweep has no results");
+    return this.y;
+  }
+
+  /** The groups in their order: each a name, and its points by x.
+   *  @returns {Group[]} */
   #groups() {
+    const { x, group } = this;
+    const y = this.#result;
+    /** @type {Map<number | null, { name: string, order: number, points: Map<number, Omit<Point, "mean" | "half">> }>} */
     const groups = new Map();
-    const { x, y, group } = this;
     for (const row of this.runs.rows) {
-      if (x.values[row] === null) continue;
+      const [at, value] = [x.values[row], y.values[row]];
+      if (at === null) continue;
       const key = group ? group.values[row] : null;
-      if (!groups.has(key)) groups.set(key, { name: group ? valueText(group, row) : "", order: key ?? Infinity, points: new Map() });
-      const { points } = groups.get(key);
-      const at = x.values[row];
-      if (!points.has(at)) points.set(at, { x: at, text: valueText(x, row), values: [], total: 0 });
-      points.get(at).total++;
-      if (y.values[row] !== null) points.get(at).values.push(y.values[row]);
+      const found = groups.get(key) ?? { name: group ? valueText(group, row) : "", order: key ?? Infinity, points: new Map() };
+      groups.set(key, found);
+      const point = found.points.get(at) ?? { x: at, text: valueText(x, row), values: [], total: 0 };
+      found.points.set(at, point);
+      point.total++;
+      if (value !== null) point.values.push(value);
     }
     const sorted = [...groups.values()].sort((one, other) => one.order - other.order);
     // A filter changes no colour, unless there are more groups than colours.
     const every = [...new Set(group?.values ?? [null])].map((key) => key ?? Infinity).sort((one, other) => one - other);
-    for (const [at, one] of sorted.entries()) {
-      one.colour = every.length <= GROUPS ? every.indexOf(one.order) : at;
-      one.points = [...one.points.values()].sort((a, b) => a.x - b.x);
-      for (const point of one.points) if (point.values.length) Object.assign(point, this.#statistics(point.values));
-    }
-    return sorted;
+    return sorted.map(({ name, order, points }, at) => ({
+      name,
+      colour: every.length <= GROUPS ? every.indexOf(order) : at,
+      points: [...points.values()].sort((a, b) => a.x - b.x).map((point) => ({ ...point, ...this.#statistics(point.values) })),
+    }));
   }
 
   /** What was varied and is not told apart: its values go into the same means. */
   #mixed() {
-    const { x, y, group } = this;
+    const { x, group } = this;
+    const y = this.#result;
     const rows = this.runs.rows.filter((row) => x.values[row] !== null && y.values[row] !== null);
+    /** @param {Column[]} columns */
     const count = (columns) => new Set(rows.map((row) => columns.map((column) => column.values[row]).join())).size;
     const named = group ? [x, group] : [x];
     const apart = count(named);
@@ -145,11 +176,13 @@ export class Chart {
     this.#fillTable(all);
   }
 
+  /** @param {Group[]} groups @param {Point[]} known @param {number} page @param {number} every */
   #plot(groups, known, page, every) {
     const { svg, x: column } = this;
+    const result = this.#result;
     const colours = this.colours();
     svg.replaceChildren();
-    this.legend.replaceChildren(element("strong", {}, this.y.short));
+    this.legend.replaceChildren(element("strong", {}, result.short));
     if (!known.length) {
       this.legend.append("no run with a value is left");
       return;
@@ -164,12 +197,13 @@ export class Chart {
     const labels = this.#labels(known, x);
     const { width } = x;
     const height = SPACE.top + SPACE.height + labels.height + SPACE.below - LINE;
+    /** @param {number} value */
     const y = (value) => SPACE.top + SPACE.height * (1 - (value - low) / ((high - low) * 1.05));
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.style.minWidth = width > page ? `${width}px` : "";
     svg.style.maxWidth = `${Math.max(width, page)}px`;
-    svg.setAttribute("aria-label", `${this.y.name} by ${column.name}${this.group ? `, for each ${this.group.name}` : ""}`);
-    values.forEach((value, at) => this.#grid(y(value), texts[at], left, width));
+    svg.setAttribute("aria-label", `${result.name} by ${column.name}${this.group ? `, for each ${this.group.name}` : ""}`);
+    for (const [at, value] of values.entries()) this.#grid(y(value), texts[at], left, width);
     labels.draw();
     const label = drawn("text", { x: left + (width - left - SPACE.right) / 2, y: height - 4, "text-anchor": "middle" });
     label.textContent = fitted(column.short, width - left - SPACE.right);
@@ -178,6 +212,7 @@ export class Chart {
       const stroke = colours.stream(group.colour);
       const points = group.points.filter((point) => point.values.length);
       // Groups that share an x stand beside each other, so that their intervals can be told apart.
+      /** @param {Point} point */
       const place = (point) => x.at(point.x) + (at - (groups.length - 1) / 2) * x.beside;
       if (this.kind === "runs") this.#dots(points, place, y, stroke, every);
       else this.#means(points, place, y, stroke, groups.length > 1 ? x.beside : BESIDE);
@@ -189,13 +224,15 @@ export class Chart {
   }
 
   /** From an x to its place: linear, logarithmic, or one place for each text. Also how far groups are apart there, the
-   *  greatest room for a label, and the width of the chart, which has room for all places of texts. */
+   *  greatest room for a label, and the width of the chart, which has room for all places of texts.
+   *  @param {Point[]} known @param {number} groups @param {number} left @param {number} page */
   #places(known, groups, left, page) {
     const values = [...new Set(known.map((point) => point.x))].sort((a, b) => a - b);
     const isText = this.x.kind !== "number";
     const isLogarithmic = this.isLogarithmic && !isText && values.every((value) => value > 0);
     const ranks = new Map(values.map((value, at) => [value, at]));
-    const position = (value) => (isText ? ranks.get(value) : isLogarithmic ? Math.log(value) : value);
+    /** @param {number} value */
+    const position = (value) => (isText ? ranks.get(value) ?? NaN : isLogarithmic ? Math.log(value) : value);
     const [least, most] = extremes(values.map(position));
     // Groups at both edges are seen whole, and so are labels.
     const side = Math.max((groups * BESIDE) / 2 + 5, 14);
@@ -203,20 +240,23 @@ export class Chart {
     const width = Math.min(Math.max(page, left + needed + SPACE.right), WIDEST);
     const inner = width - left - SPACE.right;
     const widths = this.#texts(known).map(widthOf);
-    const margin = Math.min(Math.max(side, isText ? inner / values.length / 2 : Math.max(widths[0], widths.at(-1)) / 2), inner / 2 - 1);
+    const margin = Math.min(Math.max(side, isText ? inner / values.length / 2 : Math.max(widths[0], widths[widths.length - 1]) / 2), inner / 2 - 1);
+    /** @param {number} value */
     const at = (value) => left + margin + (most > least ? (position(value) - least) / (most - least) : 0.5) * (inner - 2 * margin);
     const gaps = values.slice(1).map((value, number) => at(value) - at(values[number]));
     const slot = gaps.length ? extremes(gaps)[0] : inner;
     return { at, width, left, inner, slot, beside: Math.min(BESIDE, (slot * SHARE) / groups) };
   }
 
-  /** The texts of all x, from left to right. */
+  /** The texts of all x, from left to right.
+   *  @param {Point[]} known */
   #texts(known) {
     const texts = new Map(known.map((point) => [point.x, point.text]));
-    return [...texts.keys()].sort((a, b) => a - b).map((value) => texts.get(value));
+    return [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);
   }
 
-  /** The labels of x: beside each other where they have room, or else upright. Their height, and what draws them. */
+  /** The labels of x: beside each other where they have room, or else upright. Their height, and what draws them.
+   *  @param {Point[]} known @param {Places} x */
   #labels(known, x) {
     const isText = this.x.kind !== "number";
     const texts = new Map(known.map((point) => [point.x, point.text]));
@@ -246,21 +286,26 @@ export class Chart {
     return { height, draw };
   }
 
+  /** @param {Point[]} known @param {number} inner */
   #evenTicks(known, inner) {
     const [least, most] = extremes(known.map((point) => point.x));
     return multiples(least, most, niceStep((most - least) / Math.max(2, inner / 100)));
   }
 
+  /** @param {number} y @param {string} words @param {number} left @param {number} width */
   #grid(y, words, left, width) {
     const text = drawn("text", { x: left - GAP, y: y + 4, "text-anchor": "end", class: "value" });
     text.textContent = words;
     this.svg.append(text, drawn("line", { class: "gridline", x1: left, x2: width - SPACE.right, y1: y, y2: y }));
   }
 
+  /** @param {Point[]} points @param {(point: Point) => number} at @param {(value: number) => number} y
+   *  @param {string} stroke @param {number} beside */
   #means(points, at, y, stroke, beside) {
     const line = points.map((point, number) => `${number ? "L" : "M"}${at(point).toFixed(1)} ${y(point.mean).toFixed(1)}`).join("");
     // Between texts there is nothing.
     if (this.x.kind === "number") this.svg.append(drawn("path", { class: "series", d: line, fill: "none", stroke, "stroke-width": 1.6 }));
+    const { decimals } = this.#result;
     for (const point of points) {
       if (point.half) {
         const [low, high] = [y(point.mean - point.half), y(point.mean + point.half)];
@@ -269,11 +314,13 @@ export class Chart {
         this.svg.append(drawn("path", { class: "interval", d, fill: "none", stroke, "stroke-width": 1.3 }));
       }
       const title = drawn("title");
-      title.textContent = `${point.text}: ${written(point.mean, this.y.decimals)}${point.half ? ` ± ${written(point.half, this.y.decimals)}` : ""}, ${point.values.length} of ${point.total} runs`;
+      title.textContent = `${point.text}: ${written(point.mean, decimals)}${point.half ? ` ± ${written(point.half, decimals)}` : ""}, ${point.values.length} of ${point.total} runs`;
       this.svg.append(drawn("circle", { class: "mean", cx: at(point), cy: y(point.mean), r: Math.max(1.5, Math.min(3.5, beside * 0.4)), fill: stroke }, title));
     }
   }
 
+  /** @param {Point[]} points @param {(point: Point) => number} at @param {(value: number) => number} y
+   *  @param {string} stroke @param {number} every */
   #dots(points, at, y, stroke, every) {
     let d = "";
     let number = 0;
@@ -283,8 +330,9 @@ export class Chart {
     this.svg.append(drawn("path", { class: "dots", d, stroke, "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.5 }));
   }
 
+  /** @param {Group[]} groups */
   #fillTable(groups) {
-    const { x, y, group } = this;
+    const { x, group } = this;
     const all = groups.flatMap((one) => one.points.map((point) => ({ ...point, group: one.name })));
     const shown = all.slice(0, 500);
     const means = shown.filter((point) => point.values.length).map((point) => Math.abs(point.mean));
@@ -297,14 +345,15 @@ export class Chart {
     });
     const more = all.length > shown.length ? `; the first ${shown.length} of ${all.length}` : "";
     this.table.replaceChildren(
-      element("caption", {}, `Means of ${y.name} with 95 % intervals over the filtered runs${more}`),
+      element("caption", {}, `Means of ${this.#result.name} with 95 % intervals over the filtered runs${more}`),
       element("thead", {}, element("tr", {}, ...heads.map(([text, className]) => element("th", { scope: "col", className }, text)))),
       element("tbody", {}, ...rows),
     );
   }
 }
 
-/** The least and the greatest: of more numbers than a call can have. */
+/** The least and the greatest: of more numbers than a call can have.
+ *  @param {number[]} values */
 function extremes(values) {
   let [least, most] = [Infinity, -Infinity];
   for (const value of values) {

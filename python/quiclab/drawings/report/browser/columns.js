@@ -2,7 +2,13 @@
 
 import { decimalsOf, tick, written } from "./numbers.js";
 
-/** Columns with what the page needs of them. */
+/** @import { ColumnFacts, SweepFacts, Value } from "./facts.js" */
+
+/** A column, with its name as short as it can be told from others, the decimals of its numbers, and whether the table has it.
+ *  @typedef {ColumnFacts & { short: string, decimals: number, isShown: boolean, words: string[] }} Column */
+
+/** Columns with what the page needs of them.
+ *  @param {ColumnFacts[]} columns @returns {Column[]} */
 export function readColumns(columns) {
   const ends = new Map();
   for (const { name } of columns) {
@@ -12,22 +18,24 @@ export function readColumns(columns) {
     let greatest = 0;
     if (column.kind === "number") for (const value of column.values) greatest = Math.max(greatest, Math.abs(value ?? 0));
     const short = endsOf(column.name).find((end) => ends.get(end) === 1) ?? column.name;
-    return { ...column, short, decimals: column.whole ? 0 : decimalsOf(greatest), isShown: column.shown };
+    return { ...column, short, words: column.words ?? [], decimals: column.whole ? 0 : decimalsOf(greatest), isShown: column.shown };
   });
 }
 
-/** The ends of a name, the shortest first. */
+/** The ends of a name, the shortest first.
+ *  @param {string} name */
 function endsOf(name) {
   const parts = name.split(".");
   return parts.map((_, at) => parts.slice(parts.length - 1 - at).join("."));
 }
 
 /** Finds a column by its name, or by the end of it where only one ends so; throws an `Error` where several do.
- *  @param same columns with one value in all runs: pairs of name and value */
+ *  @param {SweepFacts["same"]} same columns with one value in all runs: pairs of name and value
+ *  @param {Column[]} columns */
 export function finder(columns, same) {
   const count = columns[0]?.values.length ?? 0;
-  const others = same.map(([name]) => ({ name, short: endsOf(name)[0] }));
-  return (text) => {
+  const others = same.map(([name, value]) => constant(name, value, count));
+  return (/** @type {string} */ text) => {
     const wanted = text.toLowerCase();
     const all = [...columns, ...others];
     const found = [
@@ -36,20 +44,24 @@ export function finder(columns, same) {
       columns.filter((column) => column.short.toLowerCase() === wanted),
       all.filter((column) => column.name.toLowerCase().endsWith(`.${wanted}`)),
     ].find((some) => some.length);
-    if (found?.length > 1) throw new Error(`${text} may be ${found.map((column) => column.name).slice(0, 3).join(", ")}`);
-    const column = found?.[0];
-    return column && !column.values ? constant(column, same.find(([name]) => name === column.name)[1], count) : column;
+    if (found && found.length > 1) throw new Error(`${text} may be ${found.map((column) => column.name).slice(0, 3).join(", ")}`);
+    return found?.[0];
   };
 }
 
-/** A column with one value. */
-function constant(column, value, count) {
+/** A column with one value.
+ *  @param {string} name @param {Value} value @param {number} count @returns {Column} */
+function constant(name, value, count) {
   const kind = typeof value === "boolean" ? "flag" : typeof value === "number" ? "number" : "text";
   const isText = kind === "text" && value !== null;
-  return { ...column, kind, words: isText ? [value] : [], values: new Array(count).fill(isText ? 0 : value === null ? null : Number(value)) };
+  const number = isText ? 0 : value === null ? null : Number(value);
+  const decimals = decimalsOf(Math.abs(number ?? 0));
+  const words = isText ? [String(value)] : [];
+  return { name, short: endsOf(name)[0], kind, words, decimals, shown: false, isShown: false, varied: false, values: new Array(count).fill(number) };
 }
 
-/** The value of a row in words. */
+/** The value of a row in words.
+ *  @param {Column} column @param {number} row */
 export function valueText(column, row) {
   const value = column.values[row];
   if (value === null) return "-";
@@ -59,14 +71,15 @@ export function valueText(column, row) {
   return column.varied || column.name === "run" ? tick(value) : written(value, column.decimals);
 }
 
-/** Compares rows by a column: what has no value comes last, whichever way. */
+/** Compares rows by a column: what has no value comes last, whichever way.
+ *  @param {Column} column @param {boolean} isDown */
 export function order(column, isDown) {
-  const value = column.kind === "text" ? (row) => column.words[column.values[row]] : (row) => column.values[row];
-  return (one, other) => {
+  /** @param {string} one @param {string} other */
+  const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
+  return (/** @type {number} */ one, /** @type {number} */ other) => {
     const [a, b] = [column.values[one], column.values[other]];
-    if (a === null || b === null) return (a === null) - (b === null) || one - other;
-    const [first, second] = [value(one), value(other)];
-    const sign = first < second ? -1 : first > second ? 1 : 0;
+    if (a === null || b === null) return Number(a === null) - Number(b === null) || one - other;
+    const sign = column.kind === "text" ? compare(column.words[a], column.words[b]) : a - b;
     return (isDown ? -sign : sign) || one - other;
   };
 }

@@ -4,6 +4,10 @@ import { TimeAxis } from "../../view/browser/time.js";
 import { box, element } from "./elements.js";
 import { Panel } from "./panel.js";
 
+/** @import { Colours } from "../../view/browser/colours.js" */
+/** @import { FigureFacts } from "./facts.js" */
+/** @import { Extent } from "./panel.js" */
+
 /** Figures that are shown at first; the others wait for their box to be ticked. */
 const AT_FIRST = 4;
 const RIGHT = 8;
@@ -12,10 +16,14 @@ const SIMILAR = 4;
 
 /** A connection of a run: its panels below each other over one time axis. */
 class TimeFigure {
+  /** @param {FigureFacts} facts */
   constructor(facts) {
     this.facts = facts;
     this.panels = facts.panels.map((panel) => new Panel(panel));
     this.duration = Math.max(facts.end * 1e9, 1000);
+    this.time = new TimeAxis(this.duration);
+    /** Where its axes begin, in pixels. */
+    this.left = 0;
     this.isShown = true;
     const help = "Drag to zoom, double click for the whole time. Keys: arrows move, plus and minus zoom, 0 shows all.";
     this.plots = element("div", { className: "plots", tabIndex: 0, role: "group", aria: { label: `${facts.title} over time. ${help}` } });
@@ -26,8 +34,11 @@ class TimeFigure {
 
 /** All of them. */
 export class Figures {
+  /** @param {Element} place @param {FigureFacts[]} facts @param {() => Colours} colours */
   constructor(place, facts, colours) {
     this.colours = colours;
+    /** @type {number | undefined} */
+    this.frame = undefined;
     this.figures = facts.map((one) => new TimeFigure(one));
     const chosen = this.#atFirst();
     for (const figure of this.figures) figure.isShown = chosen.includes(figure);
@@ -54,6 +65,7 @@ export class Figures {
   }
 
   #toolbar() {
+    /** @param {string} label @param {number} factor */
     const zoom = (label, factor) => {
       const button = element("button", { type: "button" }, label);
       button.addEventListener("click", () => this.#each((time) => (factor ? time.zoom(factor, time.width / 2) : time.reset())));
@@ -77,6 +89,7 @@ export class Figures {
     return bar;
   }
 
+  /** @param {(time: TimeAxis) => void} change */
   #each(change) {
     new Set(this.figures.map((figure) => figure.time)).forEach(change);
     this.draw();
@@ -84,26 +97,20 @@ export class Figures {
 
   /** Draws all that are shown. */
   draw() {
-    const shown = this.figures.filter((figure) => figure.isShown);
     for (const figure of this.figures) figure.element.hidden = !figure.isShown;
-    const widths = new Map(shown.map((figure) => [figure, figure.plots.clientWidth || 600]));
-    const ranges = new Map();
-    for (const figure of shown) {
-      for (const panel of figure.panels) {
-        const [least, most] = panel.range(figure.time);
-        const [lower, higher] = ranges.get(panel.facts.title) ?? [0, 0];
-        ranges.set(panel, [least, most]);
-        ranges.set(panel.facts.title, [Math.min(least, lower), Math.max(most, higher)]);
-      }
-    }
-    const range = (panel) => ranges.get(this.isShared ? panel.facts.title : panel);
-    for (const figure of shown) figure.left = Math.max(...figure.panels.map((panel) => panel.room(range(panel), widths.get(figure))));
+    const shown = this.figures.filter((figure) => figure.isShown).map((figure) => ({
+      figure,
+      width: figure.plots.clientWidth || 600,
+      panels: figure.panels.map((panel) => ({ panel, range: panel.range(figure.time) })),
+    }));
+    if (this.isShared) shareRanges(shown.flatMap(({ panels }) => panels));
+    for (const { figure, width, panels } of shown) figure.left = Math.max(...panels.map(({ panel, range }) => panel.room(range, width)));
     // Figures over one time axis begin at one place.
-    if (this.isShared) for (const figure of shown) figure.left = Math.max(...shown.map(({ left }) => left));
-    for (const figure of shown) figure.time.width = Math.max(widths.get(figure) - figure.left - RIGHT, 100);
-    for (const figure of shown) {
-      figure.panels.forEach((panel, at) => {
-        panel.draw(figure.time, this.colours(), range(panel), widths.get(figure), at === figure.panels.length - 1, figure.left);
+    if (this.isShared) for (const { figure } of shown) figure.left = Math.max(...shown.map((one) => one.figure.left));
+    for (const { figure, width } of shown) figure.time.width = Math.max(width - figure.left - RIGHT, 100);
+    for (const { figure, width, panels } of shown) {
+      panels.forEach(({ panel, range }, at) => {
+        panel.draw(figure.time, this.colours(), range, width, at === panels.length - 1, figure.left);
       });
     }
   }
@@ -116,7 +123,8 @@ export class Figures {
     });
   }
 
-  /** Goes to a span of time of a figure, in seconds. */
+  /** Goes to a span of time of a figure, in seconds.
+   *  @param {number} place @param {number} from @param {number} to */
   show(place, from, to) {
     const figure = this.figures[place];
     figure.isShown = true;
@@ -128,18 +136,25 @@ export class Figures {
     figure.plots.focus({ preventScroll: true });
   }
 
+  /** @param {TimeFigure} figure @param {number} [x] */
   #point(figure, x) {
     const at = x === undefined || x < 0 || x > figure.time.width ? undefined : figure.time.time(x);
     for (const one of this.figures) {
-      if (one.isShown && (one === figure || one.time === figure.time)) one.panels.forEach((panel) => panel.point(one.time, at));
+      if (one.isShown && (one === figure || one.time === figure.time)) for (const panel of one.panels) panel.point(one.time, at);
     }
   }
 
+  /** @param {TimeFigure} figure */
   #listen(figure) {
     const { plots } = figure;
+    /** @param {MouseEvent} event */
     const place = (event) => event.clientX - plots.getBoundingClientRect().left - figure.left;
+    /** @type {number | undefined} */
     let from;
-    const select = (to) => figure.panels.forEach((panel) => panel.select(from, to));
+    /** @param {number} to */
+    const select = (to) => {
+      for (const panel of figure.panels) panel.select(from, to);
+    };
     plots.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       from = Math.min(Math.max(place(event), 0), figure.time.width);
@@ -159,11 +174,11 @@ export class Figures {
         this.soon();
       }
       from = undefined;
-      figure.panels.forEach((panel) => panel.select());
+      for (const panel of figure.panels) panel.select();
     });
     plots.addEventListener("pointercancel", () => {
       from = undefined;
-      figure.panels.forEach((panel) => panel.select());
+      for (const panel of figure.panels) panel.select();
     });
     plots.addEventListener("pointerleave", () => this.#point(figure));
     plots.addEventListener("dblclick", () => {
@@ -189,6 +204,16 @@ export class Figures {
   }
 }
 
+/** Gives all panels with one title the range of all of them.
+ *  @param {{ panel: Panel, range: Extent }[]} panels */
+function shareRanges(panels) {
+  for (const one of panels) {
+    const same = panels.filter(({ panel }) => panel.facts.title === one.panel.facts.title);
+    one.range = [Math.min(...same.map(({ range }) => range[0])), Math.max(...same.map(({ range }) => range[1]))];
+  }
+}
+
+/** @type {Record<string, (time: TimeAxis) => void>} */
 const MOVES = {
   ArrowLeft: (time) => time.pan(-time.width / 5),
   ArrowRight: (time) => time.pan(time.width / 5),

@@ -1,10 +1,22 @@
 // The filter of runs: `goodput_mbps > 5 and (ack_ratio = 2 or not completed)` as a function of a row.
 
+/** @import { Column } from "./columns.js" */
+
 const TOKEN = /\s*(?:(>=|<=|!=|==|=|<|>|~|\(|\))|"([^"]*)"|`([^`]*)`|([^\s<>=!~()"`]+))/y;
 
+/** What yes and no may be written as.
+ *  @type {Record<string, number>} */
+const FLAGS = { yes: 1, true: 1, 1: 1, no: 0, false: 0, 0: 0 };
+
+/** Whether a row is shown.
+ *  @typedef {(row: number) => boolean} Filter */
+
+/** @typedef {{ kind: "sign" | "text" | "name" | "word", text: string }} Token */
+
 /** Makes a filter. Throws an `Error` with one sentence if the text is none.
- *  @param find returns a column by its name or the end of it; undefined if there is none
- *  @returns a function of the place of a row: whether it is shown */
+ *  @param {(name: string) => Column | undefined} find returns a column by its name or the end of it; undefined if there is none
+ *  @returns {Filter}
+ *  @param {string} text */
 export function makeFilter(text, find) {
   const tokens = split(text);
   if (!tokens.length) return () => true;
@@ -12,6 +24,7 @@ export function makeFilter(text, find) {
   const word = () => (tokens[at]?.kind === "word" ? tokens[at].text.toLowerCase() : undefined);
   const sign = () => (tokens[at]?.kind === "sign" ? tokens[at].text : undefined);
 
+  /** @returns {Filter} */
   const either = () => {
     let left = both();
     while (word() === "or") {
@@ -21,6 +34,7 @@ export function makeFilter(text, find) {
     }
     return left;
   };
+  /** @returns {Filter} */
   const both = () => {
     let left = single();
     while (word() === "and") {
@@ -30,6 +44,7 @@ export function makeFilter(text, find) {
     }
     return left;
   };
+  /** @returns {Filter} */
   const single = () => {
     if (word() === "not") {
       at++;
@@ -45,6 +60,7 @@ export function makeFilter(text, find) {
     }
     return comparison();
   };
+  /** @returns {Filter} */
   const comparison = () => {
     const name = tokens[at++];
     if (!name || name.kind === "sign" || name.kind === "text") throw new Error(`expected the name of a column${name ? ` instead of ${name.text}` : ""}`);
@@ -63,7 +79,9 @@ export function makeFilter(text, find) {
   return filter;
 }
 
+/** @param {string} text */
 function split(text) {
+  /** @type {Token[]} */
   const tokens = [];
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < text.length) {
@@ -81,16 +99,20 @@ function split(text) {
   return tokens;
 }
 
-/** Without a comparison: whether there is a value, of yes and no whether it is yes. */
+/** Without a comparison: whether there is a value, of yes and no whether it is yes.
+ *  @param {Column} column @param {number} row */
 function holds(column, row) {
   const value = column.values[row];
   return column.kind === "flag" ? value === 1 : value !== null;
 }
 
+/** A value compared with that of a row.
+ *  @param {Column} column @param {string} operator @param {string} text @returns {Filter} */
 function compare(column, operator, text) {
   const sign = operator === "==" ? "=" : operator;
   if (column.kind === "text" || sign === "~") {
     const wanted = text.toLowerCase();
+    /** @type {Record<string, (value: string) => boolean>} */
     const tests = {
       "=": (value) => value === wanted,
       "!=": (value) => value !== wanted,
@@ -106,8 +128,9 @@ function compare(column, operator, text) {
       return value !== null && test(String(column.kind === "text" ? column.words[value] : value).toLowerCase());
     };
   }
-  const number = column.kind === "flag" ? { yes: 1, true: 1, 1: 1, no: 0, false: 0, 0: 0 }[text.toLowerCase()] : Number(text);
+  const number = column.kind === "flag" ? FLAGS[text.toLowerCase()] : Number(text);
   if (number === undefined || Number.isNaN(number)) throw new Error(`${column.short}: expected ${column.kind === "flag" ? "yes or no" : "a number"} instead of ${text}`);
+  /** @type {Record<string, (value: number) => boolean>} */
   const tests = {
     "=": (value) => value === number,
     "!=": (value) => value !== number,
@@ -117,5 +140,8 @@ function compare(column, operator, text) {
     ">=": (value) => value >= number,
   };
   const test = tests[sign];
-  return (row) => column.values[row] !== null && test(column.values[row]);
+  return (row) => {
+    const value = column.values[row];
+    return value !== null && test(value);
+  };
 }

@@ -7,36 +7,44 @@ const FONT = "11px system-ui, sans-serif";
 /** Digits of equal width, and what a browser rounds, take a little more than the letters of the canvas. */
 const SPARE = 1.06;
 
-let pen;
+/** @type {CanvasRenderingContext2D | null} */
+let pen = null;
 
-/** The width of a text in a figure, in pixels. */
+/** The width of a text in a figure, in pixels.
+ *  @param {string} words */
 export function widthOf(words) {
   pen ??= document.createElement("canvas").getContext("2d");
+  if (!pen) throw new Error("the browser cannot draw on a canvas");
   pen.font = FONT;
   return Math.ceil(pen.measureText(words).width * SPARE) + 1;
 }
 
-/** The width of the widest. */
+/** The width of the widest.
+ *  @param {string[]} texts */
 export function widestOf(texts) {
   return texts.reduce((widest, words) => Math.max(widest, widthOf(words)), 0);
 }
 
-/** The values of an axis in words: with all their digits if these fit, or else all as powers of ten. */
+/** The values of an axis in words: with all their digits if these fit, or else all as powers of ten.
+ *  @param {number[]} values @param {number} room */
 export function axisTexts(values, room) {
   const whole = values.map(tick);
   // One way of writing for all of them.
   return widestOf(whole) <= room && !whole.some((words) => words.includes("e")) ? whole : values.map(power);
 }
 
-/** A number as a power of ten: 2.5e12. */
+/** A number as a power of ten: 2.5e12.
+ *  @param {number} value */
 function power(value) {
   return value === 0 ? "0" : Number(value.toPrecision(4)).toExponential().replace("e+", "e");
 }
 
-/** A text that fits, without its middle where it is too wide: both of its ends tell it from others. */
+/** A text that fits, without its middle where it is too wide: both of its ends tell it from others.
+ *  @param {string} words @param {number} room */
 export function fitted(words, room) {
   if (widthOf(words) <= room) return words;
   const letters = [...words];
+  /** @param {number} kept */
   const cut = (kept) => `${letters.slice(0, Math.ceil(kept / 2)).join("")}\u2026${letters.slice(letters.length - Math.floor(kept / 2)).join("")}`;
   let [least, most] = [1, letters.length - 1];
   while (least < most) {
@@ -47,7 +55,8 @@ export function fitted(words, room) {
   return cut(least);
 }
 
-/** The places of ticks between two values, at multiples of a step. */
+/** The places of ticks between two values, at multiples of a step.
+ *  @param {number} low @param {number} high @param {number} step */
 export function multiples(low, high, step) {
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high * (1 + 1e-9); at++) found.push(at * step);

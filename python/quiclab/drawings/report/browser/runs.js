@@ -6,19 +6,32 @@ import { element } from "./elements.js";
 import { makeFilter } from "./filter.js";
 import { Detail } from "./detail.js";
 
+/** @import { Colours } from "../../view/browser/colours.js" */
+/** @import { Column } from "./columns.js" */
+/** @import { SweepFacts } from "./facts.js" */
+
 const ROWS = 25;
 /** Letters of a text from which it may break anywhere: an error, or a component with its options. */
 const LONG = 24;
 
 /** A sweep on the page. */
 export class Runs {
+  /** @param {Element} place @param {SweepFacts} facts @param {() => Colours} colours */
   constructor(place, facts, colours) {
     this.columns = readColumns(facts.columns);
     this.find = finder(this.columns, facts.same);
     this.count = this.columns[0]?.values.length ?? 0;
     this.rows = Array.from({ length: this.count }, (_, row) => row);
+    /** @type {{ column: Column, isDown: boolean } | null} */
     this.sorted = null;
     this.page = 0;
+    this.input = element("input", {
+      type: "search",
+      placeholder: this.#example(),
+      spellcheck: false,
+      title: "Column, comparison (= != < > <= >= or ~ for contains), value; joined by and, or, not and brackets.",
+    });
+    this.input.addEventListener("input", () => this.apply());
     this.message = element("output", { role: "status" });
     this.table = element("table");
     this.pager = element("div", { className: "toolbar" });
@@ -27,24 +40,13 @@ export class Runs {
     const label = "Runs of the sweep";
     place.append(
       element("h3", {}, "Runs"),
-      element("div", { className: "toolbar" }, this.#filter(), this.message),
+      element("div", { className: "toolbar" }, element("label", { className: "choice filter" }, "Filter", this.input), this.message),
       this.#chooser(),
       element("div", { className: "split" },
         element("div", {}, element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label } }, this.table), this.pager),
         element("div", {}, this.detail.element, this.chart.element)),
     );
     this.apply();
-  }
-
-  #filter() {
-    this.input = element("input", {
-      type: "search",
-      placeholder: this.#example(),
-      spellcheck: false,
-      title: "Column, comparison (= != < > <= >= or ~ for contains), value; joined by and, or, not and brackets.",
-    });
-    this.input.addEventListener("input", () => this.apply());
-    return element("label", { className: "choice filter" }, "Filter", this.input);
   }
 
   /** A filter that this sweep could have. */
@@ -81,7 +83,7 @@ export class Runs {
     } catch (error) {
       // While it is being typed, the rows stay as they are.
       this.input.setAttribute("aria-invalid", "true");
-      this.message.textContent = error.message;
+      this.message.textContent = error instanceof Error ? error.message : String(error);
     }
     if (filter) {
       this.rows = [];
@@ -94,12 +96,15 @@ export class Runs {
     if (filter) this.chart.draw();
   }
 
+  /** @param {Column} column */
   #sort(column) {
     const isDown = this.sorted?.column === column ? !this.sorted.isDown : column.kind === "number" && !column.varied && column.name !== "run";
     this.sorted = { column, isDown };
     this.page = 0;
     this.apply();
-    this.table.querySelector("[aria-sort] button")?.focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */
+    const head = this.table.querySelector("[aria-sort] button");
+    head?.focus({ preventScroll: true });
   }
 
   /** Fills the table with the rows of a page. */
@@ -107,9 +112,9 @@ export class Runs {
     const shown = this.columns.filter((column) => column.isShown);
     const heads = shown.map((column) => {
       const head = element("th", { scope: "col", className: column.kind === "number" ? "number" : "", title: column.name });
-      const isSorted = this.sorted?.column === column;
-      if (isSorted) head.setAttribute("aria-sort", this.sorted.isDown ? "descending" : "ascending");
-      const button = element("button", { type: "button", aria: { label: `Sort by ${column.name}` } }, `${column.short}${isSorted ? (this.sorted.isDown ? " \u25be" : " \u25b4") : ""}`);
+      const sorted = this.sorted?.column === column ? this.sorted : null;
+      if (sorted) head.setAttribute("aria-sort", sorted.isDown ? "descending" : "ascending");
+      const button = element("button", { type: "button", aria: { label: `Sort by ${column.name}` } }, `${column.short}${sorted ? (sorted.isDown ? " \u25be" : " \u25b4") : ""}`);
       button.addEventListener("click", () => this.#sort(column));
       head.append(button);
       return head;
@@ -124,6 +129,7 @@ export class Runs {
     this.#fillPager(first, rows.length);
   }
 
+  /** @param {number} row @param {Column[]} shown */
   #row(row, shown) {
     const number = this.number(row);
     const button = element("button", { type: "button", aria: { label: `Show run ${number}` } }, "\u25b8");
@@ -134,12 +140,16 @@ export class Runs {
     return line;
   }
 
-  /** The number of the run of a row. */
+  /** The number of the run of a row.
+   *  @param {number} row */
   number(row) {
-    return this.columns[0].values[row];
+    const number = this.columns[0].values[row];
+    if (number === null) throw new Error(`the run of row ${row} has no number`);
+    return number;
   }
 
-  /** Shows a run. */
+  /** Shows a run.
+   *  @param {number} row */
   open(row) {
     this.detail.show(row);
     this.fill();
@@ -147,9 +157,11 @@ export class Runs {
     this.detail.heading?.focus({ preventScroll: true });
   }
 
+  /** @param {number} first @param {number} count */
   #fillPager(first, count) {
     const pages = Math.ceil(this.rows.length / ROWS);
     this.pager.hidden = pages < 2;
+    /** @param {string} label @param {number} by */
     const turn = (label, by) => {
       const button = element("button", { type: "button", disabled: this.page + by < 0 || this.page + by >= pages }, label);
       button.addEventListener("click", () => {

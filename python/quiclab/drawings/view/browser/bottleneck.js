@@ -1,18 +1,23 @@
 // The bottleneck of a connection: its capacity, what it delivered, its queue, and when it carried nothing.
 
-import { GaugesPanel } from "./gauges.js";
 import { Extremes } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
 
+/** @import { Series } from "./model.js" */
+/** @import { Columns } from "./columns.js" */
+/** @import { BottleneckFacts } from "./facts.js" */
+
 /** Its series as gauges, under the names `capacity`, `delivered`, `packets` and `bytes`; times are those of the run. */
 export class Bottleneck {
+  /** @param {Columns} columns @param {string} name @param {BottleneckFacts} facts */
   constructor(columns, name, facts) {
     this.name = name;
     this.facts = { hasSender: true };
     this.outages = facts.outages;
     this.clock = 0;
+    /** @type {Map<string, Series>} */
     this.metrics = new Map();
-    for (const part of ["rate", "queue"]) {
+    for (const part of /** @type {const} */ (["rate", "queue"])) {
       if (!facts[part].length) continue;
       const times = columns.sums(`${facts.prefix}${part}.time`);
       for (const key of facts[part].filter((each) => each !== "time")) {
@@ -20,54 +25,37 @@ export class Bottleneck {
         this.metrics.set(key, { times, values, extremes: new Extremes(values) });
       }
     }
-    const { times } = this.metrics.get("delivered");
+    const { times } = this.#series("delivered");
     const last = times.length - 1;
     /** The end of the last bin. */
     this.duration = times[last] + (last > 0 ? times[last] - times[last - 1] : 0);
   }
 
-  /** The last value of a series at a time; undefined before the first. */
-  gauge(name, time) {
+  /** @param {string} name */
+  #series(name) {
     const series = this.metrics.get(name);
-    return series && series.values[upperBound(series.times, time) - 1];
+    if (!series) throw new Error(`the bottleneck ${this.name} has no series ${name}`);
+    return series;
   }
 
-  /** The outages that overlap a time. */
+  /** The last value of a series at a time; undefined before the first.
+   *  @param {string} name @param {number} time */
+  gauge(name, time) {
+    const series = this.metrics.get(name);
+    return series?.values[upperBound(series.times, time) - 1];
+  }
+
+  /** The outages that overlap a time.
+   *  @param {number} start @param {number} end */
   outagesWithin(start, end) {
     return this.outages.filter(([from, to]) => from < end && to > start);
   }
 
-  /** Least and greatest value of a series in a time, with the value that it begins with. */
+  /** Least and greatest value of a series in a time, with the value that it begins with.
+   *  @param {string} name @param {number} start @param {number} end */
   between(name, start, end) {
-    const { times, extremes } = this.metrics.get(name);
+    const { times, extremes } = this.#series(name);
     const from = Math.max(0, upperBound(times, start) - 1);
     return extremes.of(from, Math.max(from + 1, lowerBound(times, end))).slice(0, 2);
   }
-}
-
-/** The panels of a bottleneck, from a track whose direction it is. */
-export function bottleneckPanels(track) {
-  const { metrics, name } = track.direction;
-  const lines = [
-    { name: "delivered", text: `delivered by ${name}`, short: "delivered", colour: 5, isArea: true },
-    { name: "capacity", text: `capacity of ${name}`, short: "capacity", colour: 1 },
-  ];
-  const waiting = { name: "bytes", text: `in the queue of ${name}`, short: name, colour: 3, isArea: true };
-  const panels = [new GaugesPanel(track, "rate (Mbit/s)", 76, lines, 1e6)];
-  if (metrics.has("bytes")) panels.push(new GaugesPanel(track, "queue (kB)", 64, [waiting], 1e3));
-  for (const panel of panels) panel.kind = "bottleneck";
-  return panels;
-}
-
-/** Shades the outages of a bottleneck in a panel. */
-export function drawOutages(track, frame, panel) {
-  const { context } = frame;
-  context.globalAlpha = 0.13;
-  context.fillStyle = track.colours.ink;
-  for (const [start, end] of track.direction.outagesWithin(track.time.start, track.time.end)) {
-    const [from, to] = [track.time.x(start), track.time.x(end)];
-    context.fillRect(frame.left + from, panel.top, Math.max(1, to - from), panel.height);
-    frame.count++;
-  }
-  context.globalAlpha = 1;
 }

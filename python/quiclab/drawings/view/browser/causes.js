@@ -3,7 +3,11 @@
 import { mix } from "./colours.js";
 import { lowerBound, upperBound } from "./search.js";
 
-/** The causes that the network has, those of windows and pacers, and those of the ends, by the place in the palette. */
+/** @import { Frame } from "./frame.js" */
+/** @import { Scene, Why, Target } from "./panels.js" */
+
+/** The causes that the network has, those of windows and pacers, and those of the ends, by the place in the palette.
+ *  @type {Record<string, [place: number, pale: number]>} */
 const CAUSE_COLOURS = {
   "outage": [1, 0], "capacity": [1, 0.35], "competition": [1, 0.6], "timeout": [3, 0], "recovery": [3, 0.35],
   "reordering": [3, 0.5], "corruption": [3, 0.65], "middlebox": [3, 0.8], "idle timeout": [3, 0.8],
@@ -15,21 +19,27 @@ const CAUSE_COLOURS = {
 
 /** Bands on the shared time axis. */
 export class CausesPanel {
-  constructor(track) {
-    this.figure = track;
+  /** @param {Scene} figure @param {Why} why */
+  constructor(figure, why) {
+    this.figure = figure;
+    this.why = why;
+    this.top = 0;
     this.height = 18;
     this.title = "waits for";
   }
 
-  /** The colour of a cause. */
+  /** The colour of a cause.
+   *  @param {string} name */
   colour(name) {
     const { colours } = this.figure;
     const [place, pale] = CAUSE_COLOURS[name] ?? [0, 0.6];
     return mix(colours.palette[place], colours.panel, pale);
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
-    const { time, colours, why } = this.figure;
+    const { why } = this;
+    const { time, colours } = this.figure;
     const { start, end, cause } = why.spans;
     const { context } = frame;
     frame.label(this, "");
@@ -55,8 +65,10 @@ export class CausesPanel {
     }
   }
 
+  /** @param {number} x @returns {Target | undefined} */
   hit(x) {
-    const { time, why } = this.figure;
+    const { why } = this;
+    const { time } = this.figure;
     const { start, end, cause } = why.spans;
     const at = upperBound(start, time.time(x)) - 1;
     if (at < 0 || end[at] < time.time(x)) return undefined;

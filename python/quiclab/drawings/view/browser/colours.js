@@ -6,29 +6,40 @@ const ON_DARK = ["#3d9fdf", "#f0803c", "#26b78c", "#f2b632", "#de94bd", "#8cd0f7
 
 /** The colours of a theme. */
 export class Colours {
+  /** @param {Element} element */
   constructor(element) {
     const style = getComputedStyle(element);
+    /** @param {string} name */
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
     this.isDark = read("dark") === "1";
-    for (const name of ["ground", "panel", "ink", "soft", "grid", "other", "hatch"]) this[name] = read(name);
+    this.ground = read("ground");
+    this.panel = read("panel");
+    this.ink = read("ink");
+    this.soft = read("soft");
+    this.grid = read("grid");
+    this.other = read("other");
+    this.hatch = read("hatch");
     this.palette = this.isDark ? ON_DARK : ON_LIGHT;
     this.bits = new Map();
   }
 
-  /** The colour of a stream by its place. After the palette it begins again, darker and then lighter. */
+  /** The colour of a stream by its place. After the palette it begins again, darker and then lighter.
+   *  @param {number} at */
   stream(at) {
     const base = this.palette[at % this.palette.length];
     const round = Math.floor(at / this.palette.length) % 3;
     return round === 0 ? base : mix(base, round === 1 ? "#000000" : "#ffffff", this.isDark === (round === 1) ? 0.3 : 0.35);
   }
 
-  /** Black or white: what can be read on a colour. */
+  /** Black or white: what can be read on a colour.
+   *  @param {string} colour */
   on(colour) {
     const [red, green, blue] = parts(colour);
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#000000" : "#ffffff";
   }
 
-  /** A colour as the 32 bits of a pixel. */
+  /** A colour as the 32 bits of a pixel.
+   *  @param {string} colour */
   pixel(colour) {
     let bits = this.bits.get(colour);
     if (bits === undefined) {
@@ -40,13 +51,15 @@ export class Colours {
   }
 }
 
-/** A colour between two, `share` of the second. */
+/** A colour between two, `share` of the second.
+ *  @param {string} one @param {string} other @param {number} share */
 export function mix(one, other, share) {
   const [first, second] = [parts(one), parts(other)];
   const mixed = first.map((value, at) => Math.round(value * (1 - share) + second[at] * share));
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** @param {string} colour */
 function parts(colour) {
   const value = parseInt(colour.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];

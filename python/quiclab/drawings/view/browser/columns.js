@@ -1,5 +1,7 @@
 // Columns of integers, unpacked: the counterpart of columns.py.
 
+/** @import { Index } from "./facts.js" */
+
 /** The columns of the page. A column is decoded when it is asked for. */
 export class Columns {
   /** @param {Uint8Array} bytes @param {Object<string, [number, number]>} index */
@@ -14,7 +16,8 @@ export class Columns {
     if (at !== bytes.length) throw new Error(`the columns have ${bytes.length} bytes, expected ${at}`);
   }
 
-  /** The values of a column. */
+  /** The values of a column.
+   *  @param {string} name */
   values(name) {
     const place = this.places.get(name);
     if (!place) throw new Error(`no column ${name}`);
@@ -37,7 +40,8 @@ export class Columns {
     return out;
   }
 
-  /** The values of a column that was written as differences. */
+  /** The values of a column that was written as differences.
+   *  @param {string} name */
   sums(name) {
     const out = this.values(name);
     for (let index = 1; index < out.length; index++) out[index] += out[index - 1];
@@ -45,7 +49,8 @@ export class Columns {
   }
 }
 
-/** Reads the packed columns. */
+/** Reads the packed columns.
+ *  @param {string} text @param {Index} index */
 export async function unpack(text, index) {
   const packed = atob(text);
   const bytes = new Uint8Array(packed.length);

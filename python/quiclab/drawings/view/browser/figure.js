@@ -1,14 +1,19 @@
 // The figure: panels below each other over one time axis, drawn when something has changed.
 
-import { bottleneckPanels, drawOutages } from "./bottleneck.js";
+import { bottleneckPanels, drawOutages } from "./capacity.js";
 import { Colours } from "./colours.js";
+import { inside } from "./elements.js";
 import { Frame } from "./frame.js";
 import { AXIS, GAP, LEFT, RIGHT } from "./layout.js";
 import { drawFound, drawMarked } from "./marked.js";
 import { OverviewPanel } from "./overview.js";
 import { drawStalls } from "./segments.js";
 import { TimeAxis } from "./time.js";
-import { Track } from "./track.js";
+import { Link, Track } from "./track.js";
+
+/** @import { Bottleneck } from "./bottleneck.js" */
+/** @import { Direction, Waits } from "./model.js" */
+/** @import { Panel, Target, Why } from "./panels.js" */
 
 /** So many packets on each side of one that is gone to can be seen. */
 const NEIGHBOURS = 20;
@@ -16,44 +21,68 @@ const NEIGHBOURS = 20;
 /** How many drawings the times are kept of. */
 const KEPT = 240;
 
+/** What is shown: a direction with its name and a shorter one, when its connection began, and, if these are known, its
+ *  bottleneck and where its time went.
+ *  @typedef {{ direction: Direction, name: string, short: string, start: number, bottleneck?: Bottleneck, why?: Why }} Shown */
+
+/** A place in a panel, and what is at a place of a track.
+ *  @typedef {{ panel: Panel, x: number, y: number }} Spot
+ *  @typedef {Target & { track: Track }} Marked */
+
 /** All panels: of one direction of a connection, or of several, which then have fewer each. */
 export class Figure {
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
-    this.plot = element.querySelector("#plot");
-    this.overlay = element.querySelector("#overlay");
+    this.plot = inside(element, "#plot", HTMLCanvasElement);
+    this.overlay = inside(element, "#overlay", HTMLCanvasElement);
     this.compares = true;
-    /** What the pointer is at, and what a click has kept. */
+    this.time = new TimeAxis(1);
+    this.colours = new Colours(document.documentElement);
+    this.ratio = 1;
+    this.width = 0;
+    this.height = 0;
+    /** @type {Track[]} */
+    this.tracks = [];
+    /** The place of the track that was marked last. */
+    this.current = 0;
+    /** @type {Map<Bottleneck, Link>} */
+    this.links = new Map();
+    this.overview = new OverviewPanel(this);
+    /** @type {Panel[]} */
+    this.panels = [];
+    /** What the pointer is at, and what a click has kept.
+     *  @type {Marked | undefined} */
     this.hovered = undefined;
+    /** @type {Marked | undefined} */
     this.kept = undefined;
+    /** @type {Spot | undefined} */
     this.pointer = undefined;
     this.onRange = () => {};
     this.onKept = () => {};
-    /** Found packets: for each track its packets in their order. */
+    /** Found packets: for each track its packets in their order.
+     *  @type {Map<Track, Uint32Array>} */
     this.found = new Map();
-    /** Of the last drawings: milliseconds, primitives, elements looked at. */
+    /** Of the last drawings: milliseconds, primitives, elements looked at.
+     *  @type {{ milliseconds: number, primitives: number, visited: number }[]} */
     this.drawings = [];
     this.pending = false;
     this.overlayPending = false;
   }
 
   /** Shows directions from the first beginning to the last end.
-   *  @param shown of each: the direction, its name and a shorter one, when its connection began, and, if these are known, its
-   *  bottleneck and where its time went */
+   *  @param {Shown[]} shown */
   show(shown) {
     const zero = Math.min(...shown.map(({ start }) => start));
     this.time = new TimeAxis(Math.max(...shown.map(({ direction, start }) => start - zero + direction.duration)));
     this.hovered = this.kept = undefined;
     this.found = new Map();
-    this.tracks = shown.map((each) => new Track(this, each.direction, each.start - zero, each));
-    this.track = this.tracks[0];
     // A bottleneck has the clock of the run.
-    const bottlenecks = [...new Set(shown.map(({ bottleneck }) => bottleneck).filter(Boolean))];
-    this.links = new Map(bottlenecks.map((bottleneck) => [bottleneck, new Track(this, bottleneck, -zero, bottleneck)]));
-    this.tracks.forEach((track, at) => (track.link = this.links.get(shown[at].bottleneck)));
+    this.links = new Map(shown.flatMap(({ bottleneck }) => (bottleneck ? [[bottleneck, new Link(this, bottleneck, -zero)]] : [])));
+    this.tracks = shown.map((each) => new Track(this, each.direction, each.start - zero, each, each.bottleneck && this.links.get(each.bottleneck)));
+    this.current = 0;
     const links = [...this.links.values()].flatMap(bottleneckPanels);
     this.overview = new OverviewPanel(this);
-    this.overview.top = 0;
     const panels = this.isStacked ? [...this.tracks.flatMap((track) => track.stacked()), ...links] : this.track.panels(links);
     this.panels = [...(this.tracks.some(({ direction }) => direction.count) ? [this.overview] : []), ...panels];
     this.theme();
@@ -70,7 +99,11 @@ export class Figure {
     return this.panels[0] === this.overview ? this.overview.height : 0;
   }
 
-  /** What belongs to the track that was marked last. */
+  /** The track that was marked last, and what belongs to it. */
+  get track() {
+    return this.tracks[this.current];
+  }
+
   get direction() {
     return this.track.direction;
   }
@@ -146,7 +179,7 @@ export class Figure {
 
   draw() {
     const begun = performance.now();
-    const context = this.plot.getContext("2d");
+    const context = pen(this.plot);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.fillStyle = this.colours.ground;
     context.fillRect(0, 0, this.width, this.height);
@@ -162,7 +195,7 @@ export class Figure {
       context.fillRect(LEFT, panel.top, this.time.width, panel.height);
       if (panel !== this.overview) frame.drawGrid(panel);
       panel.draw(frame);
-      if (panel !== this.overview && !panel.isText) this.#shade(frame, panel);
+      if (!panel.isText) this.#shade(frame, panel);
       context.restore();
     }
     for (const draw of frame.deferred) draw();
@@ -173,14 +206,16 @@ export class Figure {
     this.onRange();
   }
 
-  /** Stalls of a player, and outages of the bottleneck. */
+  /** Stalls of a player, and outages of the bottleneck.
+   *  @param {Frame} frame @param {Panel} panel */
   #shade(frame, panel) {
-    const track = panel.figure;
-    const link = this.links.get(track.direction) ?? track.link;
-    if (link) drawOutages(link, frame, panel);
-    drawStalls(track, frame, panel);
+    const scene = panel.figure;
+    const link = scene instanceof Track ? scene.link : scene;
+    if (link instanceof Link) drawOutages(link, frame, panel);
+    if (scene instanceof Track) drawStalls(scene, frame, panel);
   }
 
+  /** @param {Frame} frame @param {{ time: number, text: string }[]} ticks @param {string} unit */
   #axis(frame, ticks, unit) {
     const { context } = frame;
     const bottom = this.height - AXIS;
@@ -198,7 +233,7 @@ export class Figure {
 
   /** The line at the pointer, and what belongs to what is marked. */
   drawOverlay() {
-    const context = this.overlay.getContext("2d");
+    const context = pen(this.overlay);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const frame = new Frame(context, LEFT, this.ratio, this.colours);
@@ -220,34 +255,39 @@ export class Figure {
     context.restore();
   }
 
-  /** What is at a place in a panel. */
+  /** What is at a place in a panel.
+   *  @param {Spot} spot */
   hit({ panel, x, y }) {
     const target = x >= 0 && x <= this.time.width ? panel.hit(x, y) : undefined;
-    return target && { ...target, track: panel.figure };
+    return target && { ...target, track: panel.figure instanceof Track ? panel.figure : this.track };
   }
 
-  /** Keeps something marked, or nothing. */
+  /** Keeps something marked, or nothing.
+   *  @param {Marked | undefined} target */
   keep(target) {
     this.kept = target;
-    if (this.tracks.includes(target?.track)) this.track = target.track;
+    if (target) this.current = this.tracks.indexOf(target.track);
     this.onKept();
     this.invalidate();
   }
 
-  /** The panel at a height, and the place in it, from a place in the figure. */
+  /** The panel at a height, and the place in it, from a place in the figure.
+   *  @param {number} x @param {number} y */
   at(x, y) {
     const panel = this.panels.find((each) => y >= each.top && y < each.top + each.height + GAP / 2);
     return panel && { panel, x: x - LEFT, y: Math.min(y - panel.top, panel.height - 0.5) };
   }
 
-  /** Marks a segment, and scrolls to the row of its stream. */
+  /** Marks a segment, and scrolls to the row of its stream.
+   *  @param {Marked & { kind: "segment" }} target */
   revealSegment(target) {
     const { rows, direction } = target.track;
     rows.reveal(direction.streams.findIndex((stream) => stream.id === target.segment.stream));
     this.keep(target);
   }
 
-  /** Shows a wait with some space around it, and marks it. */
+  /** Shows a wait with some space around it, and marks it.
+   *  @param {Waits} waits @param {number} span @param {Track} [track] */
   reveal(waits, span, track = this.track) {
     const { direction } = track;
     const start = Math.min(waits.start[span], waits.missing[span] >= 0 ? direction.sent[waits.missing[span]] : Infinity);
@@ -258,18 +298,21 @@ export class Figure {
     this.keep({ kind: isCredit ? "blocked" : "wait", waits, span, stream: Math.min(stream, direction.streams.length - 1), track });
   }
 
-  /** Shows a time with some space around it, and marks it. */
+  /** Shows a time with some space around it, and marks it.
+   *  @param {Track} track @param {number} start @param {number} end @param {string} text */
   revealSpan(track, start, end, text) {
     this.#around(track, start, end);
     this.keep({ kind: "span", start, end, text, track });
   }
 
+  /** @param {Track} track @param {number} start @param {number} end */
   #around({ time }, start, end) {
     const space = (end - start) * 0.25;
     time.show(Math.max(time.least, start - space), Math.min(time.most, end + space));
   }
 
-  /** Marks a packet, and moves and zooms until it can be told from its neighbours. */
+  /** Marks a packet, and moves and zooms until it can be told from its neighbours.
+   *  @param {Track} track @param {number} packet */
   revealPacket(track, packet) {
     const { direction, time } = track;
     const { sent } = direction;
@@ -280,4 +323,12 @@ export class Figure {
     if (!isVisible || time.span > 4 * wide) time.show(sent[packet] - span / 3, sent[packet] + (2 * span) / 3);
     this.keep({ kind: "packet", packet, track });
   }
+}
+
+/** What draws on a canvas.
+ *  @param {HTMLCanvasElement} canvas */
+function pen(canvas) {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("the browser cannot draw on a canvas");
+  return context;
 }

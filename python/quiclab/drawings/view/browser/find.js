@@ -1,10 +1,23 @@
 // Going to a packet by its number, and the search for packets by words.
 
+import { link } from "./elements.js";
 import { Found } from "./found.js";
 import { describe } from "./tip.js";
 import { integer, plural, state } from "./text.js";
 
-/** Words with a meaning of their own. */
+/** @import { Figure } from "./figure.js" */
+/** @import { Direction } from "./model.js" */
+/** @import { Track } from "./track.js" */
+
+/** Whether a packet, by its place, has something.
+ *  @typedef {(packet: number) => boolean} Test */
+
+/** The controls.
+ *  @typedef {{ form: HTMLElement, go: HTMLInputElement, search: HTMLInputElement, next: HTMLButtonElement,
+ *    previous: HTMLButtonElement, found: HTMLElement, marked: HTMLElement, words: HTMLElement }} Elements */
+
+/** Words with a meaning of their own.
+ *  @type {Record<string, (direction: Direction) => Test>} */
 const WORDS = {
   lost: (direction) => (packet) => direction.isLost(packet),
   again: (direction) => (packet) => direction.isAgain[packet] === 1,
@@ -15,7 +28,9 @@ const WORDS = {
   fin: (direction) => (packet) => direction.hasFrame(packet, (frame) => direction.frameFin[frame] === 1),
 };
 
-/** The packets of a direction that have all of the words: their places in order. A word that nothing has is named. */
+/** The packets of a direction that have all of the words: their places in order. A word that nothing has is named.
+ *  @param {Direction} direction @param {string} text
+ *  @returns {{ packets: Uint32Array, unknown?: string }} */
 export function search(direction, text) {
   const tests = [];
   const words = text.trim().toLowerCase().replace(/\bstream[ :=]+(?=\d)/g, "stream:").split(/\s+/).filter(Boolean);
@@ -26,10 +41,11 @@ export function search(direction, text) {
   }
   const packets = [];
   for (let packet = 0; tests.length && packet < direction.count; packet++) if (tests.every((test) => test(packet))) packets.push(packet);
-  return { packets: Uint32Array.from(packets), unknown: undefined };
+  return { packets: Uint32Array.from(packets) };
 }
 
-/** What a word asks of a packet; undefined if no packet can have it. */
+/** What a word asks of a packet; undefined if no packet can have it.
+ *  @param {Direction} direction @param {string} word @returns {Test | undefined} */
 function meaning(direction, word) {
   if (Object.hasOwn(WORDS, word)) return WORDS[word](direction);
   if (/^\d+$/.test(word)) return (packet) => direction.number[packet] === Number(word);
@@ -39,6 +55,7 @@ function meaning(direction, word) {
     return at < 0 ? undefined : (packet) => direction.carries(packet, at);
   }
   const plain = word.replace(/_/g, " ");
+  /** @param {string[]} texts */
   const having = (texts) => new Set([...texts.keys()].filter((at) => texts[at].toLowerCase().replace(/_/g, " ").includes(plain)));
   const [kinds, triggers, texts] = [direction.facts.kinds, direction.facts.triggers, direction.facts.texts].map(having);
   if (!kinds.size && !triggers.size && !texts.size) return undefined;
@@ -51,9 +68,11 @@ function meaning(direction, word) {
 
 /** The controls for it: they keep what was found, and where in it one is. */
 export class Finder {
+  /** @param {Figure} figure @param {Elements} elements */
   constructor(figure, elements) {
     this.figure = figure;
     this.elements = elements;
+    this.found = new Found([]);
     const { form, go, search: words, next, previous } = elements;
     form.addEventListener("submit", (event) => event.preventDefault());
     go.addEventListener("keydown", (event) => {
@@ -87,7 +106,8 @@ export class Finder {
     return [...new Set([...Object.keys(WORDS), ...texts.map((text) => text.toLowerCase()), ...ids])].filter(Boolean);
   }
 
-  /** Goes to the packet with a number; asked again, to the next one: each packet number space begins at 0. */
+  /** Goes to the packet with a number; asked again, to the next one: each packet number space begins at 0.
+   *  @param {string} text */
   goTo(text) {
     const { figure } = this;
     const number = Number(text.replace(/[\s,]/g, ""));
@@ -103,7 +123,8 @@ export class Finder {
     figure.revealPacket(track, packet);
   }
 
-  /** The packets of a track with a number, those with data first. */
+  /** The packets of a track with a number, those with data first.
+   *  @param {Track} track @param {number} number */
   #numbered(track, number) {
     const found = [];
     const { direction } = track;
@@ -111,6 +132,7 @@ export class Finder {
     return found.reverse();
   }
 
+  /** @param {Track} track @param {number} packet */
   #isKept(track, packet) {
     const { kept } = this.figure;
     return kept?.kind === "packet" && kept.track === track && kept.packet === packet;
@@ -120,21 +142,22 @@ export class Finder {
   search() {
     const { figure, elements } = this;
     const text = elements.search.value;
-    const results = figure.tracks.map((track) => [track, search(track.direction, text)]);
-    figure.found = new Map(results.map(([track, { packets }]) => [track, packets]));
+    const results = figure.tracks.map((track) => ({ track, ...search(track.direction, text) }));
+    figure.found = new Map(results.map(({ track, packets }) => [track, packets]));
     this.found = new Found([...figure.found]);
     elements.next.disabled = elements.previous.disabled = !this.found.count;
-    const unknown = results.every(([, result]) => result.unknown) ? results[0][1].unknown : undefined;
+    const unknown = results.every((result) => result.unknown) ? results[0].unknown : undefined;
     elements.found.textContent = !text.trim() ? "" : unknown ? `nothing here has the word \u201c${unknown}\u201d` : plural(this.found.count, "packet");
     figure.mark();
   }
 
-  /** Goes to the next found packet, or with -1 to the one before, from what is marked or the left edge on. */
+  /** Goes to the next found packet, or with -1 to the one before, from what is marked or the left edge on.
+   *  @param {number} by */
   step(by) {
     const { figure, found } = this;
-    if (!found.count) return;
     const { kept, time } = figure;
     const place = found.step(kept?.kind === "packet" ? kept : { time: time.start }, by);
+    if (!place) return;
     figure.revealPacket(place.track, place.packet);
     this.elements.found.textContent = `${integer(found.rank(place))} of ${plural(found.count, "packet")}`;
   }
@@ -151,6 +174,7 @@ export class Finder {
     const { direction } = kept.track;
     const [heading, ...rest] = describe(direction, kept).slice(0, 4);
     marked.append(`${this.figure.isStacked ? `${kept.track.name}: ` : ""}${heading}`);
+    /** @param {string} text @param {number[]} packets */
     const lead = (text, packets) => {
       if (!packets.length) return;
       marked.append(` \u00b7 ${text}`, ...packets.slice(0, 6).flatMap((packet) => [" ", this.#link(kept.track, packet)]));
@@ -162,12 +186,8 @@ export class Finder {
     marked.append(...rest.map((line) => ` \u00b7 ${line}`));
   }
 
+  /** @param {Track} track @param {number} packet */
   #link(track, packet) {
-    const link = document.createElement("button");
-    link.type = "button";
-    link.className = "link";
-    link.textContent = `packet ${track.direction.number[packet]}`;
-    link.addEventListener("click", () => this.figure.revealPacket(track, packet));
-    return link;
+    return link(() => this.figure.revealPacket(track, packet), `packet ${track.direction.number[packet]}`);
   }
 }

@@ -2,16 +2,22 @@
 
 import { lowerBound, upperBound } from "./search.js";
 
+/** @import { Frame } from "./frame.js" */
+/** @import { Scene, Target } from "./panels.js" */
+
 /** Lines of the two panels around it. */
 export class FlightPanel {
+  /** @param {Scene} figure */
   constructor(figure) {
     this.figure = figure;
+    this.top = 0;
     this.height = 64;
     this.title = "in flight";
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
-    const { direction, time, colours } = this.figure;
+    const { direction, time } = this.figure;
     frame.label(this, direction.facts.hasReceiver ? "" : "until acknowledged");
     const first = lowerBound(direction.sent, time.start - Math.max(direction.maxDelay, direction.typicalDelay));
     const last = upperBound(direction.sent, time.end);
@@ -27,13 +33,15 @@ export class FlightPanel {
     this.#crosses(frame, first, last);
   }
 
+  /** @param {Frame} frame @param {number} packet */
   #way(frame, packet) {
     const colour = this.colour(packet);
     if (colour !== null) this.line(frame, packet, colour);
     return colour !== null;
   }
 
-  /** What did not arrive. */
+  /** What did not arrive.
+   *  @param {Frame} frame @param {number} first @param {number} last */
   #crosses(frame, first, last) {
     const { direction, time, colours } = this.figure;
     const { gone } = direction;
@@ -46,7 +54,8 @@ export class FlightPanel {
     }
   }
 
-  /** The colour of a packet: its first stream's; null if that is switched off. */
+  /** The colour of a packet: its first stream's; null if that is switched off.
+   *  @param {number} packet */
   colour(packet) {
     const { direction, colours } = this.figure;
     if (direction.frameAt[packet] === direction.frameAt[packet + 1]) return colours.other;
@@ -54,7 +63,8 @@ export class FlightPanel {
     return stream.shown ? colours.stream(stream.at) : null;
   }
 
-  /** Draws the line of one packet. */
+  /** Draws the line of one packet.
+   *  @param {Frame} frame @param {number} packet @param {string} colour */
   line(frame, packet, colour) {
     const { direction, time } = this.figure;
     const { context } = frame;
@@ -67,13 +77,15 @@ export class FlightPanel {
     frame.count++;
   }
 
-  /** Where a packet's line ends: below, or, if it did not arrive, where it would have been a while later. */
+  /** Where a packet's line ends: below, or, if it did not arrive, where it would have been a while later.
+   *  @param {Frame} frame @param {number} packet */
   #end(frame, packet) {
     const { direction, time } = this.figure;
     if (direction.hasArrived(packet)) return [frame.left + time.x(direction.received[packet]), this.top + this.height];
     return [frame.left + time.x(direction.sent[packet] + 0.6 * direction.typicalDelay), this.top + 0.6 * this.height];
   }
 
+  /** @param {number} x @param {number} y @returns {Target | undefined} */
   hit(x, y) {
     const { direction, time } = this.figure;
     const share = y / this.height;

@@ -2,8 +2,12 @@
 
 import { Raster } from "./raster.js";
 
+/** @import { Colours } from "./colours.js" */
+/** @import { Place } from "./layout.js" */
+
 /** Draws on a canvas and counts what is drawn. */
 export class Frame {
+  /** @param {CanvasRenderingContext2D} context @param {number} left @param {number} ratio @param {Colours} colours */
   constructor(context, left, ratio, colours) {
     this.context = context;
     /** Where the time axis begins, in pixels. */
@@ -15,12 +19,15 @@ export class Frame {
     this.count = 0;
     /** Packets, frames, spans and values that were looked at. */
     this.visited = 0;
+    /** @type {(() => void)[]} */
     this.deferred = [];
-    /** Where the ticks are, in pixels of the axis. */
+    /** Where the ticks are, in pixels of the axis.
+     *  @type {number[]} */
     this.grid = [];
   }
 
-  /** Pixels for a panel, with the lines of the ticks. */
+  /** Pixels for a panel, with the lines of the ticks.
+   *  @param {number} width @param {number} height */
   raster(width, height) {
     const raster = new Raster(Math.round(width * this.ratio), Math.round(height * this.ratio), this.colours.pixel(this.colours.panel));
     for (const x of this.grid) {
@@ -30,26 +37,30 @@ export class Frame {
     return raster;
   }
 
-  /** The lines of the ticks in a panel. */
+  /** The lines of the ticks in a panel.
+   *  @param {Place} panel */
   drawGrid(panel) {
     this.context.fillStyle = this.colours.grid;
     for (const x of this.grid) this.context.fillRect(this.left + Math.round(x), panel.top, 1 / this.ratio, panel.height);
     this.count += this.grid.length;
   }
 
-  /** Pixels onto the axis, below everything that is drawn after them. */
+  /** Pixels onto the axis, below everything that is drawn after them.
+   *  @param {Raster} raster @param {number} top */
   image(raster, top) {
     this.context.putImageData(raster.image, Math.round(this.left * this.ratio), Math.round(top * this.ratio));
     this.count += raster.count;
     raster.count = 0;
   }
 
-  /** Draws when the panels are done and nothing is clipped. */
+  /** Draws when the panels are done and nothing is clipped.
+   *  @param {() => void} draw */
   later(draw) {
     this.deferred.push(draw);
   }
 
-  /** The name of a panel, and a line below it. */
+  /** The name of a panel, and a line below it.
+   *  @param {Place & { title: string }} panel @param {string} below */
   label(panel, below) {
     this.later(() => {
       const { context, colours } = this;
@@ -65,7 +76,8 @@ export class Frame {
     });
   }
 
-  /** A sentence in a panel. */
+  /** A sentence in a panel.
+   *  @param {Place} panel @param {string} text */
   note(panel, text) {
     const { context, colours } = this;
     context.font = "italic 11px system-ui, sans-serif";
@@ -79,6 +91,7 @@ export class Frame {
     this.count += 2;
   }
 
+  /** @param {number} x @param {number} y @param {number} arm @param {string} colour */
   cross(x, y, arm, colour) {
     const { context } = this;
     context.beginPath();
@@ -96,6 +109,7 @@ export class Frame {
     this.count++;
   }
 
+  /** @param {number} x @param {number} y @param {string} colour */
   triangle(x, y, colour) {
     const { context } = this;
     context.beginPath();
@@ -107,7 +121,9 @@ export class Frame {
     this.count++;
   }
 
-  /** From one mark to another, over the highest point. */
+  /** From one mark to another, over the highest point.
+   *  @param {number} fromX @param {number} fromY @param {number} toX @param {number} toY @param {number} high
+   *  @param {string} colour */
   arc(fromX, fromY, toX, toY, high, colour) {
     const { context } = this;
     context.strokeStyle = colour;

@@ -5,55 +5,72 @@ import { lowerBound, upperBound } from "./search.js";
 import { fixed } from "./text.js";
 import { decimals, niceStep } from "./time.js";
 
+/** @import { Frame } from "./frame.js" */
+/** @import { Series } from "./model.js" */
+/** @import { Scene, Target } from "./panels.js" */
+
 /** The least distance of two values on the axis, in pixels. */
 const TICK_GAP = 16;
 
-/** Lines of gauges on the shared time axis. */
+/** What has gauges: a direction of a connection, or a bottleneck.
+ *  @typedef {{ metrics: Map<string, Series>, duration: number, facts: { hasSender: boolean } }} Gauged */
+
+/** A line: name of the gauge, text, colour of the palette, style. What is bound by others does not stretch the axis.
+ *  @typedef {{ name: string, text: string, short?: string, colour: number, isArea?: boolean, isDots?: boolean,
+ *    isBound?: boolean, dash?: number[] }} Line */
+
+/** Lines of gauges on the shared time axis.
+ *  @template {Gauged} [Shown=Gauged] */
 export class GaugesPanel {
-  /** @param lines of each line: name of the gauge, text, colour of the palette, style
-   *  @param factor values in the unit of the title */
+  /** @param {Scene<Shown>} figure @param {string} title @param {number} height @param {Line[]} lines
+   *  @param {number} factor values in the unit of the title */
   constructor(figure, title, height, lines, factor) {
     this.figure = figure;
     this.title = title;
     // Without values there is no more than a sentence.
     this.height = lines.some((line) => figure.direction.metrics.has(line.name)) ? height : 24;
+    this.top = 0;
     this.lines = lines;
     this.factor = factor;
-    /** Of what kind a hit is. */
-    this.kind = "gauges";
+    /** The greatest visible value. */
+    this.most = 1;
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
     const { direction, time } = this.figure;
-    const shown = this.lines.filter((line) => direction.metrics.has(line.name));
+    const shown = this.lines.flatMap((line) => {
+      const series = direction.metrics.get(line.name);
+      if (!series) return [];
+      // The part of its column that is visible, and one value before it.
+      const { times } = series;
+      return [{ line, series, from: Math.max(0, upperBound(times, time.start) - 1), to: lowerBound(times, time.end) }];
+    });
     if (!shown.length) {
       frame.label(this, "");
       frame.note(this, direction.facts.hasSender ? "the log has no recovery metrics" : "no log of the sender");
       return;
     }
-    // Each line has the part of its column that is visible, and one value before it.
-    const parts = shown.map((line) => {
-      const { times } = direction.metrics.get(line.name);
-      return [Math.max(0, upperBound(times, time.start) - 1), lowerBound(times, time.end)];
-    });
     let most = 0;
-    shown.forEach((line, at) => {
-      if (line.isBound) return;
-      const [, greatest, visited] = direction.metrics.get(line.name).extremes.of(...parts[at]);
+    for (const { line, series, from, to } of shown) {
+      if (line.isBound) continue;
+      const [, greatest, visited] = series.extremes.of(from, to);
       frame.visited += visited;
       if (greatest > most) most = greatest;
-    });
+    }
     this.most = most || 1;
     this.#grid(frame);
-    shown.forEach((line, at) => this.#line(frame, line, ...parts[at]));
-    this.#legend(frame, shown);
+    for (const { line, series, from, to } of shown) this.#line(frame, line, this.#points(frame, series, from, to));
+    this.#legend(frame, shown.map(({ line }) => line));
   }
 
+  /** @param {number} value */
   #y(value) {
     // Whole pixels: a line of two is then crisp.
     return Math.round(this.top + this.height - Math.min(value / this.most, 1.2) * (this.height - 22) - 1);
   }
 
+  /** @param {Frame} frame */
   #grid(frame) {
     const { colours, time } = this.figure;
     const { context } = frame;
@@ -80,8 +97,9 @@ export class GaugesPanel {
     }
   }
 
-  /** A line of steps; where there are more values than pixels, each column from its least to its most. */
-  #line(frame, line, from, to) {
+  /** A line of steps; where there are more values than pixels, each column from its least to its most.
+   *  @param {Frame} frame @param {Line} line @param {number[]} points x, y, x, y ... */
+  #line(frame, line, points) {
     const { direction, time, colours } = this.figure;
     const { context } = frame;
     context.save();
@@ -92,7 +110,6 @@ export class GaugesPanel {
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = line.isArea ? 1 : 2;
     context.setLineDash(line.dash ?? []);
-    const points = this.#points(frame, direction.metrics.get(line.name), from, to);
     if (line.isDots) {
       for (let at = 0; at < points.length; at += 2) context.fillRect(points[at] - 1, points[at + 1] - 1, 2, 2);
     } else {
@@ -115,10 +132,13 @@ export class GaugesPanel {
     context.restore();
   }
 
-  /** The points of a line: x, y, x, y ...; at most two for each pixel. */
+  /** The points of a line: x, y, x, y ...; at most two for each pixel.
+   *  @param {Frame} frame @param {Series} series @param {number} from @param {number} to */
   #points(frame, { times, values, extremes }, from, to) {
     const { time } = this.figure;
+    /** @type {number[]} */
     const points = [];
+    /** @param {number} at @param {number} value */
     const add = (at, value) => points.push(frame.left + Math.max(-2, time.x(times[at])), this.#y(value));
     if (to - from <= 2 * time.width) {
       for (let at = from; at < to; at++) add(at, values[at]);
@@ -139,13 +159,16 @@ export class GaugesPanel {
     return points;
   }
 
+  /** @param {Frame} frame @param {Line[]} shown */
   #legend(frame, shown) {
     const { colours, time } = this.figure;
     const { context } = frame;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
+    /** @param {string[]} texts */
     const measured = (texts) => texts.map((text) => context.measureText(text).width + 34);
+    /** @param {number[]} widths */
     const sum = (widths) => widths.reduce((one, other) => one + other, 0);
     const long = shown.map((line) => line.text);
     const texts = sum(measured(long)) <= time.width ? long : shown.map((line) => line.short ?? line.text);
@@ -173,12 +196,20 @@ export class GaugesPanel {
     frame.count += 2 * shown.length;
   }
 
+  /** @param {number} x @returns {Target | undefined} */
   hit(x) {
-    return { kind: this.kind, time: this.figure.time.time(x) };
+    return this.found(this.figure.time.time(x));
+  }
+
+  /** What is at a time.
+   *  @param {number} time @returns {Target} */
+  found(time) {
+    return { kind: "gauges", time };
   }
 }
 
-/** The panel of the congestion window. */
+/** The panel of the congestion window.
+ *  @param {Scene<Gauged>} figure @param {number} height */
 export function windowPanel(figure, height) {
   return new GaugesPanel(figure, "window (kB)", height, [
     { name: "bytes_in_flight", text: "bytes in flight", short: "in flight", colour: 5, isArea: true },
@@ -187,7 +218,8 @@ export function windowPanel(figure, height) {
   ], 1e3);
 }
 
-/** The two panels of a figure. */
+/** The two panels of a figure.
+ *  @param {Scene<Gauged>} figure */
 export function gaugePanels(figure) {
   return [
     windowPanel(figure, 130),

@@ -1,14 +1,20 @@
 // A line of text above the panels of one of several flows.
 
+/** @import { Frame } from "./frame.js" */
+/** @import { Scene, Target } from "./panels.js" */
+
 /** The name of a flow, and who sends. */
 export class HeadingPanel {
+  /** @param {Scene & { name: string }} track */
   constructor(track) {
     this.figure = track;
+    this.top = 0;
     this.height = 18;
     this.title = "";
     this.isText = true;
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
     const { colours, time, name } = this.figure;
     const { context } = frame;
@@ -22,6 +28,7 @@ export class HeadingPanel {
     frame.count += 2;
   }
 
+  /** @returns {Target | undefined} */
   hit() {
     return undefined;
   }

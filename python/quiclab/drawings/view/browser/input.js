@@ -1,43 +1,63 @@
 // Wheel, pointer and keys: they change the range, the rows and what is marked.
 
+import { byId, inside } from "./elements.js";
 import { LEFT } from "./layout.js";
 import { lowerBound } from "./search.js";
 import { showTip } from "./tip.js";
 
-/** Lets people move in the figure. */
-export function listen(figure) {
-  const { element } = figure;
-  const tip = element.querySelector("#tip");
-  const place = (event) => {
-    const box = element.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
+/** @import { Figure, Spot } from "./figure.js" */
 
-  element.addEventListener("wheel", (event) => {
+/** Lets people move in the figure.
+ *  @param {Figure} figure */
+export function listen(figure) {
+  listenToWheel(figure);
+  listenToPointer(figure);
+  listenToKeys(figure);
+  figure.element.addEventListener("dblclick", () => reset(figure));
+}
+
+/** Where in an element a pointer is, in pixels.
+ *  @param {HTMLElement} element @param {MouseEvent} event */
+function place(element, event) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** Zooms and moves; over the names of the streams it scrolls them.
+ *  @param {Figure} figure */
+function listenToWheel(figure) {
+  figure.element.addEventListener("wheel", (event) => {
     event.preventDefault();
-    const [x, y] = place(event);
+    const [x, y] = place(figure.element, event);
     const spot = figure.at(x, y);
     const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 200 : 1;
     if (spot?.panel === figure.rows && spot.x < 0) figure.rows.scrollBy(event.deltaY * unit);
     else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) figure.time.pan((event.deltaX || event.deltaY) * unit);
     else {
-      const isOverview = spot?.panel === figure.overview;
-      const at = isOverview ? figure.time.x(spot.panel.time(spot.x)) : x - LEFT;
+      const at = spot?.panel === figure.overview ? figure.time.x(figure.overview.time(spot.x)) : x - LEFT;
       figure.time.zoom(Math.exp(-event.deltaY * unit * 0.0016), Math.min(Math.max(at, 0), figure.time.width));
     }
     figure.invalidate();
   }, { passive: false });
+}
 
+/** Moves in time, marks what is at the pointer, and lets two fingers zoom.
+ *  @param {Figure} figure */
+function listenToPointer(figure) {
+  const { element } = figure;
+  const tip = inside(element, "#tip", HTMLElement);
+  /** @type {{ x: number, y: number, from: number, spot: Spot | undefined, moved: boolean } | null} */
   let drag = null;
   // Fingers that touch: with two of them the range is what lies between.
   const fingers = new Map();
+  /** @param {PointerEvent} event */
   const lift = (event) => {
     fingers.delete(event.pointerId);
     drag = null;
   };
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const [x, y] = place(event);
+    const [x, y] = place(element, event);
     fingers.set(event.pointerId, x - LEFT);
     if (fingers.size > 1) drag = null;
     if (fingers.size > 1) return;
@@ -47,9 +67,12 @@ export function listen(figure) {
     if (spot?.panel === figure.overview) centre(figure, spot.x);
   });
   element.addEventListener("pointermove", (event) => {
-    const [x, y] = place(event);
-    if (fingers.size === 2 && fingers.has(event.pointerId)) {
-      pinch(figure, fingers, event.pointerId, x - LEFT);
+    const [x, y] = place(element, event);
+    const before = fingers.get(event.pointerId);
+    if (fingers.size === 2 && before !== undefined) {
+      const [other] = [...fingers].filter(([finger]) => finger !== event.pointerId).map(([, at]) => at);
+      fingers.set(event.pointerId, x - LEFT);
+      pinch(figure, other, before, x - LEFT);
       return;
     }
     if (drag) {
@@ -62,7 +85,7 @@ export function listen(figure) {
         drag.y = drag.spot?.panel === figure.rows ? y : drag.y;
       }
       drag.x = x;
-      showTip(tip, figure, undefined);
+      showTip(tip, figure);
       figure.invalidate();
       return;
     }
@@ -74,24 +97,27 @@ export function listen(figure) {
   });
   element.addEventListener("pointerup", (event) => {
     if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
-      const isMark = ["packet", "wait", "queued", "blocked", "span"].includes(figure.hovered?.kind);
-      if (figure.hovered?.kind === "segment") figure.revealSegment(figure.hovered);
-      else figure.keep(isMark ? figure.hovered : undefined);
+      const { hovered } = figure;
+      const isMark = hovered && ["packet", "wait", "queued", "blocked", "span"].includes(hovered.kind);
+      if (hovered?.kind === "segment") figure.revealSegment(hovered);
+      else figure.keep(isMark ? hovered : undefined);
     }
     lift(event);
   });
   element.addEventListener("pointercancel", lift);
   element.addEventListener("pointerleave", () => {
     figure.pointer = figure.hovered = undefined;
-    showTip(tip, figure, undefined);
+    showTip(tip, figure);
     figure.mark();
   });
-  element.addEventListener("dblclick", () => reset(figure));
+}
 
+/** @param {Figure} figure */
+function listenToKeys(figure) {
   document.addEventListener("keydown", (event) => {
     // A dialog has its own keys, and so has whatever is operated by them.
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const { tagName } = event.target;
+    const tagName = event.target instanceof Element ? event.target.tagName : "";
     if (/^(SELECT|INPUT)$/.test(tagName) || (/^(BUTTON|SUMMARY)$/.test(tagName) && /^( |Enter)$/.test(event.key))) return;
     const action = KEYS[event.key];
     if (!action) return;
@@ -101,24 +127,24 @@ export function listen(figure) {
   });
 }
 
-/** Shows the whole time, and marks nothing. */
+/** Shows the whole time, and marks nothing.
+ *  @param {Figure} figure */
 export function reset(figure) {
   figure.time.reset();
   figure.keep(undefined);
 }
 
-/** Moves one of two fingers: the times below both stay below them. */
-function pinch(figure, fingers, moved, x) {
+/** Moves one of two fingers: the times below both stay below them.
+ *  @param {Figure} figure @param {number} other @param {number} before @param {number} x */
+function pinch(figure, other, before, x) {
   const { time } = figure;
-  const [other] = [...fingers].filter(([finger]) => finger !== moved).map(([, place]) => place);
-  const before = fingers.get(moved);
-  fingers.set(moved, x);
   if (Math.abs(before - other) < 10 || Math.abs(x - other) < 10) return;
   time.zoom(Math.abs(x - other) / Math.abs(before - other), Math.min(Math.max(other, 0), time.width));
   figure.invalidate();
 }
 
-/** Moves the visible range to a pixel of the overview. */
+/** Moves the visible range to a pixel of the overview.
+ *  @param {Figure} figure @param {number} x */
 function centre(figure, x) {
   const { time } = figure;
   const half = time.span / 2;
@@ -127,7 +153,8 @@ function centre(figure, x) {
   figure.invalidate();
 }
 
-/** Goes to the next wait, or with -1 to the one before. */
+/** Goes to the next wait, or with -1 to the one before.
+ *  @param {Figure} figure @param {number} by */
 function step(figure, by) {
   const { waits } = figure.direction;
   if (!waits.count) return;
@@ -137,37 +164,47 @@ function step(figure, by) {
   if (next >= 0 && next < shown.length) figure.reveal(waits, shown[next]);
 }
 
-/** Marks the next packet, or with -1 the one before. */
+/** Marks the next packet, or with -1 the one before.
+ *  @param {Figure} figure @param {number} by */
 function stepPacket(figure, by) {
   const { track, kept } = figure;
   const now = kept?.kind === "packet" && kept.track === track ? kept.packet + by : lowerBound(track.direction.sent, track.time.start);
   if (now >= 0 && now < track.direction.count) figure.revealPacket(track, now);
 }
 
-/** Into a field, over what is written there. */
-function enter(field) {
-  document.querySelector(field).focus();
-  document.querySelector(field).select();
+/** The pixel that stays where it is while keys zoom: that of the pointer, or the middle.
+ *  @param {Figure} figure */
+function zoomed({ pointer, time }) {
+  return pointer && pointer.x >= 0 ? pointer.x : time.width / 2;
 }
 
+/** Into a field, over what is written there.
+ *  @param {string} field */
+function enter(field) {
+  const input = byId(field, HTMLInputElement);
+  input.focus();
+  input.select();
+}
+
+/** @type {Record<string, (figure: Figure) => void>} */
 const KEYS = {
   ArrowLeft: (figure) => figure.time.pan(-figure.time.width / 5),
   ArrowRight: (figure) => figure.time.pan(figure.time.width / 5),
   ArrowUp: (figure) => figure.rows.scrollBy(-60),
   ArrowDown: (figure) => figure.rows.scrollBy(60),
-  "+": (figure) => figure.time.zoom(1.6, figure.pointer?.x >= 0 ? figure.pointer.x : figure.time.width / 2),
-  "=": (figure) => KEYS["+"](figure),
-  "-": (figure) => figure.time.zoom(1 / 1.6, figure.pointer?.x >= 0 ? figure.pointer.x : figure.time.width / 2),
+  "+": (figure) => figure.time.zoom(1.6, zoomed(figure)),
+  "=": (figure) => figure.time.zoom(1.6, zoomed(figure)),
+  "-": (figure) => figure.time.zoom(1 / 1.6, zoomed(figure)),
   0: reset,
   Home: reset,
   n: (figure) => step(figure, 1),
   p: (figure) => step(figure, -1),
   ".": (figure) => stepPacket(figure, 1),
   ",": (figure) => stepPacket(figure, -1),
-  t: () => document.querySelector("#one-stream").click(),
-  g: () => enter("#go"),
-  "/": () => enter("#search"),
-  "?": () => document.querySelector("#show-keys").click(),
+  t: () => byId("one-stream", HTMLElement).click(),
+  g: () => enter("go"),
+  "/": () => enter("search"),
+  "?": () => byId("show-keys", HTMLElement).click(),
   Escape: (figure) => {
     figure.hovered = undefined;
     figure.keep(undefined);

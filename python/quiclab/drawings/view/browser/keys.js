@@ -1,5 +1,7 @@
 // The list of keys, as a dialog.
 
+import { inside } from "./elements.js";
+
 /** Each key and what it does. */
 const KEY_TEXTS = [
   ["?", "this list"],
@@ -20,9 +22,10 @@ const KEY_TEXTS = [
   ["double click", "the whole time; on a stream's button: only this one"],
 ];
 
-/** Fills the dialog and lets a button open it. The dialog keeps the focus, closes with Escape, and gives the focus back. */
+/** Fills the dialog and lets a button open it. The dialog keeps the focus, closes with Escape, and gives the focus back.
+ *  @param {HTMLDialogElement} dialog @param {HTMLElement} button */
 export function prepareKeys(dialog, button) {
-  const body = dialog.querySelector("tbody");
+  const body = inside(dialog, "tbody", HTMLTableSectionElement);
   for (const [keys, text] of KEY_TEXTS) {
     const row = body.insertRow();
     const head = document.createElement("th");
@@ -35,13 +38,14 @@ export function prepareKeys(dialog, button) {
     row.append(head);
     row.insertCell().textContent = text;
   }
-  let before;
+  /** @type {Element | null} */
+  let before = null;
   button.addEventListener("click", () => {
     before = document.activeElement;
     dialog.showModal();
   });
-  dialog.addEventListener("close", () => before?.focus());
+  dialog.addEventListener("close", () => before instanceof HTMLElement && before.focus());
   // A click beside the dialog closes it.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  dialog.querySelector("button").addEventListener("click", () => dialog.close());
+  inside(dialog, "button", HTMLButtonElement).addEventListener("click", () => dialog.close());
 }

@@ -1,5 +1,8 @@
 // The room around the panels, in pixels.
 
+/** The place of a panel in the figure.
+ *  @typedef {{ top: number, height: number }} Place */
+
 /** On the left, for the names of panels and streams. */
 export const LEFT = 96;
 /** On the right. */

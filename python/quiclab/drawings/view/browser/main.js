@@ -3,6 +3,7 @@
 import { Bottleneck } from "./bottleneck.js";
 import { Chooser } from "./chooser.js";
 import { unpack } from "./columns.js";
+import { byId } from "./elements.js";
 import { Figure } from "./figure.js";
 import { Finder } from "./find.js";
 import { listen, reset } from "./input.js";
@@ -14,9 +15,12 @@ import { fillTables } from "./tables.js";
 import { duration, fixed, integer, plural, size } from "./text.js";
 import { describe } from "./tip.js";
 
-const byId = (id) => document.getElementById(id);
+/** @import { Columns } from "./columns.js" */
+/** @import { PageFacts, WhyFacts } from "./facts.js" */
+/** @import { Target, Why } from "./panels.js" */
 
-/** What there is in a direction, as a sentence. */
+/** What there is in a direction, as a sentence.
+ *  @param {Direction} direction */
 function summarise(direction) {
   const { facts, waits, one } = direction;
   if (!direction.count) return `no packets, but congestion control of the ${facts.sender}`;
@@ -35,92 +39,117 @@ function summarise(direction) {
 
 /** What the page has, made when it is asked for. */
 class Content {
+  /** @param {PageFacts} facts @param {Columns} columns */
   constructor(facts, columns) {
     this.facts = facts;
     this.columns = columns;
+    /** @type {Map<string, Direction>} */
     this.directions = new Map();
+    /** @type {Map<string, Bottleneck>} */
     this.bottlenecks = new Map();
+    /** @type {Map<WhyFacts, Why>} */
+    this.whys = new Map();
   }
 
-  /** What the figure needs for one direction of a connection. */
+  /** What the figure needs for one direction of a connection.
+   *  @param {number} at @param {number} side */
   shown(at, side) {
     const connection = this.facts.connections[at];
     const direction = this.#direction(at, side);
     direction.player = connection.player;
     direction.sendsData = connection.dataSender ? direction.facts.sender === connection.dataSender : side === 0;
     const { start, name } = connection;
-    const isOnTheWay = direction.sendsData && connection.bottleneck;
+    const bottleneck = direction.sendsData ? connection.bottleneck : undefined;
     return {
       direction,
       start,
       name: `${name}, from the ${direction.facts.sender}`,
       flow: name,
       short: `${name} ${direction.facts.sender}`,
-      bottleneck: isOnTheWay ? this.#bottleneck(connection.bottleneck) : undefined,
+      bottleneck: bottleneck ? this.#bottleneck(bottleneck) : undefined,
       why: direction.sendsData && connection.why ? this.#why(connection.why) : undefined,
       notes: [...connection.notes, ...direction.facts.notes],
     };
   }
 
+  /** @param {number} at @param {number} side */
   #direction(at, side) {
     const prefix = `${at}.${side}.`;
-    if (!this.directions.has(prefix)) {
-      const connection = this.facts.connections[at];
-      this.directions.set(prefix, new Direction(this.columns, prefix, connection.directions[side], connection.duration));
-    }
-    return this.directions.get(prefix);
+    const { directions, duration } = this.facts.connections[at];
+    return kept(this.directions, prefix, () => new Direction(this.columns, prefix, directions[side], duration));
   }
 
+  /** @param {WhyFacts} why */
   #why(why) {
-    why.spans ??= Object.fromEntries(["start", "end", "cause"].map((part) => [part, this.columns.sums(why.prefix + part)]));
-    return why;
+    /** @param {string} part */
+    const column = (part) => this.columns.sums(why.prefix + part);
+    return kept(this.whys, why, () => ({ ...why, spans: { start: column("start"), end: column("end"), cause: column("cause") } }));
   }
 
+  /** @param {string} name */
   #bottleneck(name) {
-    if (!this.bottlenecks.has(name)) this.bottlenecks.set(name, new Bottleneck(this.columns, name, this.facts.bottlenecks[name]));
-    return this.bottlenecks.get(name);
+    return kept(this.bottlenecks, name, () => new Bottleneck(this.columns, name, this.facts.bottlenecks[name]));
   }
 }
 
+/** The value of a key, made when it is first asked for.
+ *  @template Key, Value
+ *  @param {Map<Key, Value>} values @param {Key} key @param {() => Value} make */
+function kept(values, key, make) {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  return made;
+}
+
 async function main() {
-  const facts = JSON.parse(byId("facts").textContent);
-  const content = new Content(facts, await unpack(byId("columns").textContent, facts.columns));
-  byId("version").textContent = facts.version;
-  const figure = new Figure(byId("figure"));
-  const elements = ["go", "search", "next", "previous", "found", "marked", "words"].map((id) => [id, byId(id)]);
-  const finder = new Finder(figure, { form: byId("find"), ...Object.fromEntries(elements) });
+  /** @type {PageFacts} */
+  const facts = JSON.parse(byId("facts", HTMLScriptElement).text);
+  const content = new Content(facts, await unpack(byId("columns", HTMLScriptElement).text, facts.columns));
+  byId("version", HTMLElement).textContent = facts.version;
+  const figure = new Figure(byId("figure", HTMLElement));
+  const finder = new Finder(figure, {
+    form: byId("find", HTMLElement), go: byId("go", HTMLInputElement), search: byId("search", HTMLInputElement),
+    next: byId("next", HTMLButtonElement), previous: byId("previous", HTMLButtonElement), found: byId("found", HTMLElement),
+    marked: byId("marked", HTMLElement), words: byId("words", HTMLElement),
+  });
   keepSpoken(figure);
-  prepareKeys(byId("keys"), byId("show-keys"));
+  prepareKeys(byId("keys", HTMLDialogElement), byId("show-keys", HTMLElement));
   let updateLegend = () => {};
 
+  /** @param {[at: number, side: number][]} chosen */
   const show = (chosen) => {
     const shown = chosen.map(([at, side]) => content.shown(at, side));
-    byId("summary").replaceChildren(...shown.map(({ direction, flow }) => {
+    byId("summary", HTMLElement).replaceChildren(...shown.map(({ direction, flow }) => {
       const line = document.createElement("div");
       line.textContent = (chosen.length > 1 ? `${flow}: ` : "") + summarise(direction);
       return line;
     }));
+    const noted = byId("notes", HTMLElement);
     const notes = [...new Set([...facts.notes, ...shown.flatMap((each) => each.notes)])];
-    byId("notes").textContent = notes.join(" \u00b7 ");
-    byId("notes").hidden = !notes.length;
+    noted.textContent = notes.join(" \u00b7 ");
+    noted.hidden = !notes.length;
     figure.show(shown);
-    byId("legend").hidden = figure.isStacked;
-    updateLegend = figure.isStacked ? () => {} : fillLegend(byId("legend"), figure);
+    const legend = byId("legend", HTMLElement);
+    legend.hidden = figure.isStacked;
+    updateLegend = figure.isStacked ? () => {} : fillLegend(legend, figure);
     figure.resize();
     finder.reset();
     fillTables(figure);
   };
 
-  byId("one-stream").addEventListener("change", (event) => {
-    figure.compares = event.target.checked;
+  const oneStream = byId("one-stream", HTMLInputElement);
+  oneStream.addEventListener("change", () => {
+    figure.compares = oneStream.checked;
     figure.invalidate();
   });
-  byId("theme").addEventListener("click", () => {
+  byId("theme", HTMLElement).addEventListener("click", () => {
     document.documentElement.dataset.theme = figure.colours.isDark ? "light" : "dark";
     figure.theme();
     updateLegend();
   });
-  byId("reset").addEventListener("click", () => reset(figure));
+  byId("reset", HTMLElement).addEventListener("click", () => reset(figure));
   window.addEventListener("resize", () => figure.resize());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     figure.theme();
@@ -129,10 +158,10 @@ async function main() {
   new Chooser(facts.connections, show).start();
   listen(figure);
   // For the tests and for the curious: the figure, and the words of the tip for anything in it.
-  window.quiclab = { figure, describe: (target) => describe(figure.direction, target) };
+  Object.assign(window, { quiclab: { figure, describe: (/** @type {Target} */ target) => describe(figure.direction, target) } });
 }
 
 main().catch((error) => {
-  byId("summary").textContent = `This page cannot be shown: ${error.message}`;
+  byId("summary", HTMLElement).textContent = `This page cannot be shown: ${error.message}`;
   throw error;
 });

@@ -3,7 +3,13 @@
 import { AXIS } from "./layout.js";
 import { lowerBound } from "./search.js";
 
-/** Marks of found packets above their bars, not more than there are pixels. */
+/** @import { Segment } from "./facts.js" */
+/** @import { Frame } from "./frame.js" */
+/** @import { Target } from "./panels.js" */
+/** @import { Track } from "./track.js" */
+
+/** Marks of found packets above their bars, not more than there are pixels.
+ *  @param {Track} track @param {Frame} frame @param {Uint32Array} packets */
 export function drawFound(track, frame, packets) {
   const { direction, time, sent, colours } = track;
   const { context } = frame;
@@ -18,7 +24,8 @@ export function drawFound(track, frame, packets) {
   }
 }
 
-/** Draws what belongs to a target: the way of its packets, and the span. */
+/** Draws what belongs to a target: the way of its packets, and the span.
+ *  @param {Track} figure @param {Frame} frame @param {Target} target */
 export function drawMarked(figure, frame, target) {
   const { direction, time } = figure;
   const { context } = frame;
@@ -63,7 +70,8 @@ export function drawMarked(figure, frame, target) {
   context.lineWidth = 1;
 }
 
-/** A stretch of time over all panels. */
+/** A stretch of time over all panels.
+ *  @param {Track} track @param {Frame} frame @param {Target & { kind: "span" }} span */
 function drawSpan({ time, colours, figure }, frame, { start, end }) {
   const { context } = frame;
   const [from, to] = [frame.left + time.x(start), frame.left + time.x(end)];
@@ -83,9 +91,11 @@ function drawSpan({ time, colours, figure }, frame, { start, end }) {
   context.lineWidth = 1;
 }
 
-/** The bar of a segment, and its time in the row of its stream. */
+/** The bar of a segment, and its time in the row of its stream.
+ *  @param {Track} figure @param {Frame} frame @param {Segment} segment */
 function drawSegment(figure, frame, segment) {
   const { context } = frame;
+  if (!figure.segments) throw new Error("a segment is marked, but there is no player");
   const [from, to, top] = figure.segments.place(segment);
   context.strokeStyle = figure.colours.ink;
   context.strokeRect(frame.left + from - 1, top - 1, to - from + 1, 18);
@@ -95,7 +105,8 @@ function drawSegment(figure, frame, segment) {
   context.lineWidth = 1;
 }
 
-/** A packet's bar and the line of its flight, with its number. */
+/** A packet's bar and the line of its flight, with its number.
+ *  @param {Track} figure @param {Frame} frame @param {number} packet */
 function drawWay(figure, frame, packet) {
   const { direction, time, sent, flight, colours } = figure;
   const { context } = frame;

@@ -2,12 +2,21 @@
 
 import { Raster } from "./raster.js";
 
+/** @import { Colours } from "./colours.js" */
+/** @import { Frame } from "./frame.js" */
+/** @import { Direction } from "./model.js" */
+/** @import { TimeAxis } from "./time.js" */
+/** @import { Target } from "./panels.js" */
+
 /** The whole time, however far the rest is zoomed. */
 export class OverviewPanel {
+  /** @param {{ time: TimeAxis, colours: Colours, tracks: { direction: Direction, offset: number }[] }} figure */
   constructor(figure) {
     this.figure = figure;
+    this.top = 0;
     this.height = 40;
     this.title = "all";
+    /** @type {Raster | null} */
     this.cache = null;
   }
 
@@ -16,17 +25,20 @@ export class OverviewPanel {
     this.cache = null;
   }
 
+  /** @param {number} time */
   #x(time) {
     const { least, most, width } = this.figure.time;
     return ((time - least) / (most - least)) * width;
   }
 
-  /** The time at a pixel of this panel. */
+  /** The time at a pixel of this panel.
+   *  @param {number} x */
   time(x) {
     const { least, most, width } = this.figure.time;
     return least + (x / width) * (most - least);
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
     const { time, colours } = this.figure;
     const { context } = frame;
@@ -45,6 +57,7 @@ export class OverviewPanel {
     frame.count += 3;
   }
 
+  /** @param {number} width @param {number} height @param {Frame} frame */
   #paint(width, height, frame) {
     const { tracks, colours } = this.figure;
     const raster = new Raster(width, height, colours.pixel(colours.panel));
@@ -54,6 +67,7 @@ export class OverviewPanel {
     const losses = new Uint8Array(width);
     const waits = new Uint8Array(width);
     for (const { direction, offset } of tracks) {
+      /** @param {number} time */
       const place = (time) => Math.max(0, Math.floor(this.#x(time + offset) * ratio));
       for (let packet = 0; packet < direction.count; packet++) {
         const column = Math.min(width - 1, place(direction.sent[packet]));
@@ -76,6 +90,7 @@ export class OverviewPanel {
     return raster;
   }
 
+  /** @returns {Target | undefined} */
   hit() {
     return undefined;
   }

@@ -1,11 +1,19 @@
 // Sums and extremes of blocks of a column, so that a pixel that stands for many values looks at few of them.
 
+/** Takes a group and a share of it.
+ *  @typedef {(group: number, share: number) => void} Add */
+
+/** Calls back with group and share for each part of a value.
+ *  @typedef {(value: number, add: Add) => void} Each */
+
 /** How many values, or blocks of the level below, are in a block. */
 const BLOCK = 16;
 
-/** The end of the run from `from` on whose times are in the same pixel; it is looked for in growing steps. */
+/** The end of the run from `from` on whose times are in the same pixel; it is looked for in growing steps.
+ *  @param {Float64Array} times @param {number} from @param {number} last @param {number} start @param {number} factor */
 export function pixelEnd(times, from, last, start, factor) {
   const pixel = Math.floor((times[from] - start) * factor);
+  /** @param {number} at */
   const isInside = (at) => Math.floor((times[at] - start) * factor) === pixel;
   let step = 1;
   let low = from + 1;
@@ -28,7 +36,8 @@ export function pixelEnd(times, from, last, start, factor) {
   return low;
 }
 
-/** The sums of a column up to each of its places. */
+/** The sums of a column up to each of its places.
+ *  @param {Float64Array} values */
 export function totals(values) {
   const out = new Float64Array(values.length + 1);
   for (let at = 0; at < values.length; at++) out[at + 1] = out[at] + values[at];
@@ -37,9 +46,10 @@ export function totals(values) {
 
 /** The least and the greatest of any part of a column. */
 export class Extremes {
+  /** @param {Float64Array} values */
   constructor(values) {
     this.levels = [{ least: values, most: values }];
-    for (let below = this.levels[0]; below.least.length > BLOCK; below = this.levels.at(-1)) {
+    for (let below = this.levels[0]; below.least.length > BLOCK;) {
       const count = Math.ceil(below.least.length / BLOCK);
       const [least, most] = [new Float64Array(count).fill(Infinity), new Float64Array(count).fill(-Infinity)];
       for (let at = 0; at < below.least.length; at++) {
@@ -47,11 +57,13 @@ export class Extremes {
         if (below.least[at] < least[block]) least[block] = below.least[at];
         if (below.most[at] > most[block]) most[block] = below.most[at];
       }
-      this.levels.push({ least, most });
+      below = { least, most };
+      this.levels.push(below);
     }
   }
 
-  /** Least, greatest, and how many values were looked at. */
+  /** Least, greatest, and how many values were looked at.
+   *  @param {number} from @param {number} to */
   of(from, to) {
     let [least, most, visited] = [Infinity, -Infinity, 0];
     pieces(from, to, this.levels.length, (level, at) => {
@@ -66,18 +78,25 @@ export class Extremes {
 
 /** The sums of any part of a column by group, where each value belongs to one or several groups. */
 export class Shares {
-  /** @param count of the values @param each calls back with group and share for each part of a value
-   *  @param groups how many there are */
+  /** @param {number} count of the values @param {number} groups how many there are @param {Each} each */
   constructor(count, groups, each) {
+    /** @type {{ at: Uint32Array, group: Uint32Array, share: Float64Array }[]} */
     this.levels = [];
     const sums = new Float64Array(groups);
     const isSeen = new Uint8Array(groups);
+    /** @type {{ count: number, each: Each }} */
     let below = { count, each };
     while (below.count > BLOCK) {
       const blocks = Math.ceil(below.count / BLOCK);
-      const [at, group, share] = [new Uint32Array(blocks + 1), [], []];
+      const at = new Uint32Array(blocks + 1);
+      /** @type {number[]} */
+      const group = [];
+      /** @type {number[]} */
+      const share = [];
       for (let block = 0; block < blocks; block++) {
+        /** @type {number[]} */
         const seen = [];
+        /** @type {Add} */
         const add = (place, value) => {
           if (!isSeen[place]) seen.push(place);
           isSeen[place] = 1;
@@ -103,7 +122,8 @@ export class Shares {
     this.each = each;
   }
 
-  /** Calls back with group and share for the values from..to, each group once or more often; returns how many were looked at. */
+  /** Calls back with group and share for the values from..to, each group once or more often; returns how many were looked at.
+   *  @param {number} from @param {number} to @param {Add} add */
   of(from, to, add) {
     let visited = 0;
     pieces(from, to, this.levels.length + 1, (level, at) => {
@@ -120,7 +140,8 @@ export class Shares {
   }
 }
 
-/** The whole blocks, the largest there are, and the single values that from..to consists of, in order. */
+/** The whole blocks, the largest there are, and the single values that from..to consists of, in order.
+ *  @param {number} from @param {number} to @param {number} levels @param {(level: number, at: number) => void} visit */
 function pieces(from, to, levels, visit) {
   let at = from;
   while (at < to) {

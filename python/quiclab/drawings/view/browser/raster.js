@@ -2,6 +2,7 @@
 
 /** Pixels of a panel, in device pixels. */
 export class Raster {
+  /** @param {number} width @param {number} height @param {number} ground */
   constructor(width, height, ground) {
     this.image = new ImageData(Math.max(1, width), Math.max(1, height));
     this.pixels = new Uint32Array(this.image.data.buffer);
@@ -12,7 +13,8 @@ export class Raster {
     this.count = 0;
   }
 
-  /** Fills from (left, top) up to (right, bottom), which do not belong to it. */
+  /** Fills from (left, top) up to (right, bottom), which do not belong to it.
+   *  @param {number} left @param {number} top @param {number} right @param {number} bottom @param {number} colour */
   rect(left, top, right, bottom, colour) {
     const [x0, x1] = [Math.max(0, left), Math.min(this.width, right)];
     const [y0, y1] = [Math.max(0, top), Math.min(this.height, bottom)];
@@ -25,7 +27,9 @@ export class Raster {
     }
   }
 
-  /** The same in stripes, so that what is behind shows. */
+  /** The same in stripes, so that what is behind shows.
+   *  @param {number} left @param {number} top @param {number} right @param {number} bottom @param {number} colour
+   *  @param {number} step */
   hatch(left, top, right, bottom, colour, step) {
     const [x0, x1] = [Math.max(0, left), Math.min(this.width, right)];
     const [y0, y1] = [Math.max(0, top), Math.min(this.height, bottom)];

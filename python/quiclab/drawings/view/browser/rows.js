@@ -4,6 +4,11 @@ import { mix } from "./colours.js";
 import { pixelEnd } from "./pyramid.js";
 import { lowerBound, nearest, upperBound } from "./search.js";
 
+/** @import { Frame } from "./frame.js" */
+/** @import { Stream, Waits } from "./model.js" */
+/** @import { Scene, Target } from "./panels.js" */
+/** @import { Raster } from "./raster.js" */
+
 const TALLEST = 40;
 const LOWEST = 5;
 /** So many rows have at least this height. */
@@ -12,13 +17,29 @@ const LEGIBLE = 20;
 /** The widest mark of an arrival, in pixels. */
 const WIDE = 7;
 
+/** The bytes that arrived, by column of pixels.
+ *  @typedef {{ columns: number[], sums: number[] }} Bins */
+
+/** A wait with room for a text, in device pixels.
+ *  @typedef {{ from: number, to: number, span: number, y: number }} Label */
+
 /** Rows that scroll if they are many. */
 export class RowsPanel {
+  /** @param {Scene & { compares: boolean }} figure */
   constructor(figure) {
     this.figure = figure;
     this.height = 200;
     this.title = "";
     this.scroll = 0;
+    this.top = 0;
+    /** The streams that have a row, and the height of each.
+     *  @type {Stream[]} */
+    this.rows = [];
+    this.row = 0;
+    /** The height of the line above each row for what waits at the sender. */
+    this.lane = 0;
+    /** The most bytes that arrived in a pixel. */
+    this.most = 0;
   }
 
   /** The streams that are switched on. */
@@ -26,12 +47,14 @@ export class RowsPanel {
     return this.figure.direction.streams.filter((stream) => stream.shown);
   }
 
-  /** The height that all rows would like to have. */
+  /** The height that all rows would like to have.
+   *  @param {number} count */
   wish(count) {
     return Math.max(count, 1) * TALLEST;
   }
 
-  /** The height below which rows could not be told apart: so much there is even if the page must be scrolled for it. */
+  /** The height below which rows could not be told apart: so much there is even if the page must be scrolled for it.
+   *  @param {number} count */
   need(count) {
     return Math.max(120, Math.min(count, MOST_WHOLE) * LEGIBLE);
   }
@@ -40,17 +63,18 @@ export class RowsPanel {
   #layout() {
     this.rows = this.streams;
     this.row = Math.max(LOWEST, Math.min(TALLEST, Math.floor(this.height / Math.max(1, this.rows.length))));
-    /** The height of the line above each row for what waits at the sender. */
     this.lane = !this.figure.direction.hasSending ? 0 : this.row >= 30 ? 6 : this.row >= 12 ? 3 : this.row >= 8 ? 2 : 0;
     this.scrollBy(0);
   }
 
-  /** Moves the rows by pixels. */
+  /** Moves the rows by pixels.
+   *  @param {number} pixels */
   scrollBy(pixels) {
-    const most = Math.max(0, (this.rows?.length ?? 0) * (this.row ?? 1) - this.height);
+    const most = Math.max(0, this.rows.length * this.row - this.height);
     this.scroll = Math.min(Math.max(this.scroll + pixels, 0), most);
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
     const { time } = this.figure;
     this.#layout();
@@ -58,6 +82,7 @@ export class RowsPanel {
     const first = Math.floor(this.scroll / this.row);
     const last = Math.min(this.rows.length, Math.ceil((this.scroll + this.height) / this.row));
     const bins = this.#bins(raster, first, last, frame);
+    /** @type {Label[]} */
     const labels = [];
     for (let row = first; row < last; row++) {
       const top = row * this.row - this.scroll;
@@ -79,7 +104,8 @@ export class RowsPanel {
     return foot;
   }
 
-  /** The room of a row's two halves, in device pixels: top of the arrivals, their foot, the end of the waits. */
+  /** The room of a row's two halves, in device pixels: top of the arrivals, their foot, the end of the waits.
+   *  @param {number} top @param {number} ratio */
   #halves(top, ratio) {
     const padding = this.row >= 12 ? 2 : 0;
     const start = Math.round((top + padding + (this.lane ? this.lane + (padding ? 1 : 0) : 0)) * ratio);
@@ -87,20 +113,23 @@ export class RowsPanel {
     return [start, start + Math.ceil((end - start) * 0.55), end];
   }
 
-  /** The bytes that arrived, by row and column of pixels. */
+  /** The bytes that arrived, by row and column of pixels.
+   *  @param {Raster} raster @param {number} first @param {number} last @param {Frame} frame */
   #bins(raster, first, last, frame) {
     const { direction, time } = this.figure;
     const factor = raster.width / time.span;
     const { arrivalTime, arrivalTotal } = direction;
     const left = time.start;
     let most = 0;
+    /** @type {Bins[]} */
     const bins = [];
     for (let row = first; row < last; row++) {
       const stream = this.rows[row].at;
       const [from, to] = [direction.arrivalAt[stream], direction.arrivalAt[stream + 1]];
       const start = lowerBound(direction.arrivalTime, time.start, from, to);
       const end = upperBound(direction.arrivalTime, time.end, from, to);
-      const [columns, sums] = [[], []];
+      /** @type {Bins} */
+      const { columns, sums } = { columns: [], sums: [] };
       for (let at = start; at < end;) {
         const column = Math.floor((arrivalTime[at] - left) * factor);
         const next = pixelEnd(arrivalTime, at, end, left, factor);
@@ -117,6 +146,7 @@ export class RowsPanel {
     return bins;
   }
 
+  /** @param {Raster} raster @param {Frame} frame @param {Bins} bins @param {number} stream @param {number} top */
   #arrivals(raster, frame, { columns, sums }, stream, top) {
     const { colours } = this.figure;
     const [head, foot] = this.#halves(top, frame.ratio);
@@ -129,7 +159,8 @@ export class RowsPanel {
     }
   }
 
-  /** Above the arrivals: data that waits at the sender, and in it, darker, the time without credit. */
+  /** Above the arrivals: data that waits at the sender, and in it, darker, the time without credit.
+   *  @param {Raster} raster @param {Frame} frame @param {number} stream @param {number} top */
   #sending(raster, frame, stream, top) {
     const { direction, colours } = this.figure;
     const { queued, blocked } = direction;
@@ -138,6 +169,7 @@ export class RowsPanel {
     const colour = colours.pixel(mix(colours.stream(stream), colours.panel, 0.5));
     this.#spans(raster, frame, queued, stream, (from, to) => raster.rect(from, head, to, foot, colour));
     const ink = colours.pixel(colours.ink);
+    /** @param {number} from @param {number} to */
     const draw = (from, to) => raster.rect(from, head, Math.max(from + 1, to), foot, ink);
     this.#spans(raster, frame, blocked, stream, draw);
     // The connection's credit holds up those that have something to send.
@@ -150,6 +182,7 @@ export class RowsPanel {
     });
   }
 
+  /** @param {Raster} raster @param {Frame} frame @param {number} stream @param {number} top @param {Label[]} labels */
   #waits(raster, frame, stream, top, labels) {
     const { direction, colours, compares } = this.figure;
     const [, foot, end] = this.#halves(top, frame.ratio);
@@ -166,11 +199,14 @@ export class RowsPanel {
     });
   }
 
-  /** Visible spans, those that touch each other's pixel as one. */
+  /** Visible spans, those that touch each other's pixel as one.
+   *  @param {Raster} raster @param {Frame} frame @param {Waits} waits @param {number} stream
+   *  @param {(from: number, to: number, span: number) => void} add @param {number} [left] @param {number} [right] */
   #spans(raster, frame, waits, stream, add, left = 0, right = raster.width) {
     const { time } = this.figure;
     const factor = raster.width / time.span;
     const last = waits.at[stream + 1];
+    /** @type {[from: number, to: number, span: number] | null} */
     let open = null;
     let span = lowerBound(waits.end, time.start + left / factor, waits.at[stream], last);
     const end = right >= raster.width ? time.end : time.start + right / factor;
@@ -187,13 +223,15 @@ export class RowsPanel {
     if (open) add(...open);
   }
 
+  /** @param {Raster} raster @param {Frame} frame @param {number} top */
   #separator(raster, frame, top) {
     const { colours } = this.figure;
     const line = Math.round((top + this.row) * frame.ratio);
     raster.rect(0, line - 1, raster.width, line, colours.pixel(colours.grid));
   }
 
-  /** The missing packet and the one that ended the wait, on the bar. */
+  /** The missing packet and the one that ended the wait, on the bar.
+   *  @param {Frame} frame @param {Label[]} labels */
   #labels(frame, labels) {
     const { direction, colours } = this.figure;
     const { context } = frame;
@@ -203,6 +241,7 @@ export class RowsPanel {
     for (const { from, to, span, y } of labels) {
       context.fillStyle = colours.on(colours.stream(direction.waits.stream[span]));
       const [missing, filled] = [direction.waits.missing[span], direction.waits.filled[span]];
+      /** @param {number} packet */
       const name = (packet) => (packet < 0 ? "?" : direction.number[packet]);
       const text = missing === filled ? `${name(missing)} late` : `${name(missing)} \u2192 ${name(filled)}`;
       const left = Math.max(from / frame.ratio, 0);
@@ -213,6 +252,7 @@ export class RowsPanel {
     }
   }
 
+  /** @param {Frame} frame @param {number} first @param {number} last */
   #names(frame, first, last) {
     const { colours } = this.figure;
     const { context } = frame;
@@ -245,11 +285,12 @@ export class RowsPanel {
     }
   }
 
-  /** What is at a point: an arrival above, a wait below. */
+  /** What is at a point: an arrival above, a wait below.
+   *  @param {number} x @param {number} y @returns {Target | undefined} */
   hit(x, y) {
     const { direction, time, compares } = this.figure;
     const row = Math.floor((y + this.scroll) / this.row);
-    const stream = this.rows?.[row];
+    const stream = this.rows[row];
     if (!stream) return undefined;
     const within = y + this.scroll - row * this.row;
     if (this.lane && within < this.lane + (this.row >= 12 ? 3 : 0)) {
@@ -269,7 +310,8 @@ export class RowsPanel {
     return { kind: "packet", packet: direction.framePacket[direction.arrivalFrame[arrival]] };
   }
 
-  /** What waits at the sender at a time: credit before all else. */
+  /** What waits at the sender at a time: credit before all else.
+   *  @param {number} stream @param {number} at @param {number} slack @returns {Target | undefined} */
   #hitSending(stream, at, slack) {
     const { direction } = this.figure;
     const { queued, blocked } = direction;
@@ -283,17 +325,18 @@ export class RowsPanel {
     return span >= 0 ? { kind: "queued", waits: queued, span, stream, time: at } : undefined;
   }
 
-  /** The top of a stream's row in the figure; NaN if it is not visible. */
+  /** The top of a stream's row in the figure; NaN if it is not visible.
+   *  @param {number} stream */
   rowOf(stream) {
-    if (!this.rows) return NaN;
     const row = this.rows.findIndex((entry) => entry.at === stream);
     const top = row * this.row - this.scroll;
     return row < 0 || top < -this.row || top > this.height ? NaN : this.top + top;
   }
 
-  /** Scrolls until a stream's row is visible. */
+  /** Scrolls until a stream's row is visible.
+   *  @param {number} stream */
   reveal(stream) {
-    const top = this.streams.findIndex((entry) => entry.at === stream) * (this.row ?? 1);
+    const top = this.streams.findIndex((entry) => entry.at === stream) * this.row;
     if (!this.row || top < 0) return;
     if (top < this.scroll) this.scroll = top;
     else if (top + this.row > this.scroll + this.height) this.scroll = top + this.row - this.height;

@@ -1,6 +1,7 @@
 // Binary search in sorted columns.
 
-/** The first place from `from` on whose value is at least `value`. */
+/** The first place from `from` on whose value is at least `value`.
+ *  @param {ArrayLike<number>} column @param {number} value @param {number} [from] @param {number} [to] */
 export function lowerBound(column, value, from = 0, to = column.length) {
   let low = from;
   let high = to;
@@ -12,7 +13,8 @@ export function lowerBound(column, value, from = 0, to = column.length) {
   return low;
 }
 
-/** The first place from `from` on whose value is greater than `value`. */
+/** The first place from `from` on whose value is greater than `value`.
+ *  @param {ArrayLike<number>} column @param {number} value @param {number} [from] @param {number} [to] */
 export function upperBound(column, value, from = 0, to = column.length) {
   let low = from;
   let high = to;
@@ -24,7 +26,8 @@ export function upperBound(column, value, from = 0, to = column.length) {
   return low;
 }
 
-/** The place whose value is nearest to `value`; -1 if there is none. */
+/** The place whose value is nearest to `value`; -1 if there is none.
+ *  @param {ArrayLike<number>} column @param {number} value @param {number} [from] @param {number} [to] */
 export function nearest(column, value, from = 0, to = column.length) {
   if (from >= to) return -1;
   const at = lowerBound(column, value, from, to);

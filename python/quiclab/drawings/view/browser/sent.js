@@ -4,6 +4,10 @@ import { pixelEnd } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
 import { size } from "./text.js";
 
+/** @import { Frame } from "./frame.js" */
+/** @import { Scene, Target } from "./panels.js" */
+/** @import { Raster } from "./raster.js" */
+
 /** The room for crosses, triangles and arcs, in pixels. */
 const MARKS = 30;
 /** The widest bar, in pixels. */
@@ -11,14 +15,26 @@ const WIDEST = 9;
 /** Marks nearer than this to the one before are not drawn, in pixels. */
 const MARK_GAP = 5;
 
+/** Bars: left edge and width in device pixels, the packets from and to; the height of a byte, device pixels for each pixel.
+ *  @typedef {{ left: number[], width: number[], from: number[], to: number[], scale: number, ratio: number }} Bars */
+
 /** Packets as bars on the shared time axis. */
 export class SentPanel {
+  /** @param {Scene} figure */
   constructor(figure) {
     this.figure = figure;
     this.height = MARKS + 70;
     this.title = "sent";
-    /** The bars of the last drawing: left edge and width in pixels, the packets from and to. */
-    this.bars = { left: [], width: [], from: [], to: [], scale: 1 };
+    this.top = 0;
+    /** The bars of the last drawing, the bytes of the highest, and how much was looked at for them.
+     *  @type {Bars} */
+    this.bars = { left: [], width: [], from: [], to: [], scale: 1, ratio: 1 };
+    this.most = 0;
+    this.visited = 0;
+    /** The sums of streams and the colours of their pixels, one place behind: the first is for what belongs to none. */
+    this.sums = new Float64Array(0);
+    /** @type {number[]} */
+    this.pixels = [];
   }
 
   /** Makes it lower. */
@@ -26,6 +42,7 @@ export class SentPanel {
     this.height = MARKS + 44;
   }
 
+  /** @param {Frame} frame */
   draw(frame) {
     const { direction, time } = this.figure;
     const first = lowerBound(direction.sent, time.start);
@@ -40,10 +57,12 @@ export class SentPanel {
     else if (!direction.facts.hasSender) frame.note(this, "no log of the sender: times are those of the arrival");
   }
 
-  /** Packets that share a pixel are one bar. */
+  /** Packets that share a pixel are one bar.
+   *  @param {Raster} raster @param {number} first @param {number} last @param {number} ratio */
   #bars(raster, first, last, ratio) {
     const { direction, time } = this.figure;
     const { sent, weightTotal } = direction;
+    /** @type {Bars} */
     const bars = { left: [], width: [], from: [], to: [], scale: 1, ratio };
     const [factor, start] = [raster.width / time.span, time.start];
     let most = 0;
@@ -71,17 +90,20 @@ export class SentPanel {
     this.most = most;
   }
 
+  /** @param {number} at */
   #pixel(at) {
     const { direction, colours } = this.figure;
     return colours.pixel(at >= 0 && direction.streams[at].shown ? colours.stream(at) : colours.other);
   }
 
-  /** One bar from the bottom up: packet by packet where they can be told apart, else stream by stream. */
+  /** One bar from the bottom up: packet by packet where they can be told apart, else stream by stream.
+   *  @param {Raster} raster @param {Bars} bars @param {number} bar */
   #stack(raster, bars, bar) {
     const { direction, colours } = this.figure;
     const [from, to] = [bars.from[bar], bars.to[bar]];
     // The streams' places, one more than they are; 0 is for what belongs to none.
-    const [places, parts, losses] = [[], [], []];
+    /** @type {{ places: number[], parts: number[], losses: boolean[] }} */
+    const { places, parts, losses } = { places: [], parts: [], losses: [] };
     if (to - from <= 8) {
       this.visited += to - from;
       for (let packet = from; packet < to; packet++) {
@@ -131,6 +153,7 @@ export class SentPanel {
     }
   }
 
+  /** @param {Frame} frame @param {number} first @param {number} last */
   #marks(frame, first, last) {
     const { direction, time, colours } = this.figure;
     const { context } = frame;
@@ -161,13 +184,15 @@ export class SentPanel {
     }
   }
 
-  /** The packet at a point of the panel; undefined if there is none. */
+  /** The packet at a point of the panel; undefined if there is none.
+   *  @param {number} x @param {number} y @returns {Target | undefined} */
   hit(x, y) {
     const { direction } = this.figure;
     const { bars } = this;
     const column = x * bars.ratio;
     let bar = upperBound(bars.left, column) - 1;
     const reach = 6 * bars.ratio;
+    /** @param {number} at */
     const distance = (at) => (at < 0 || at >= bars.left.length ? Infinity
       : Math.max(bars.left[at] - column, column - bars.left[at] - bars.width[at], 0));
     if (distance(bar + 1) < distance(bar)) bar++;

@@ -4,23 +4,30 @@ import { lowerBound, upperBound } from "./search.js";
 import { describe } from "./tip.js";
 import { duration, fixed, plural, size } from "./text.js";
 
+/** @import { Figure } from "./figure.js" */
+/** @import { Track } from "./track.js" */
+
 /** How long the range must rest before it is told again, in milliseconds. */
 const REST = 250;
 
-/** What is in the visible range, and what is marked. */
+/** What is in the visible range, and what is marked.
+ *  @param {Figure} figure */
 export function spoken(figure) {
   const { time, kept } = figure;
+  /** @param {number} at */
   const seconds = (at) => `${fixed(at / 1e9, decimalsFor(time.span))} s`;
   const range = `Time from ${seconds(Math.max(0, time.start))} to ${seconds(Math.min(time.end, time.most / 1.01))}.`;
   const marked = kept ? ` Marked: ${describe(kept.track.direction, kept).slice(0, 2).join(", ")}.` : "";
   return `${range} ${figure.tracks.map(trackInWords).join(" ")}${marked}`;
 }
 
-/** Enough decimals to tell the ends of a range apart. */
+/** Enough decimals to tell the ends of a range apart.
+ *  @param {number} span */
 function decimalsFor(span) {
   return Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(span / 1e9))));
 }
 
+/** @param {Track} track */
 function trackInWords(track) {
   const { direction, time, name, link } = track;
   const { sent, waits } = direction;
@@ -42,8 +49,10 @@ function trackInWords(track) {
   return `${parts.join(", ")}.`;
 }
 
-/** Keeps the label of the figure in step with what it shows. */
+/** Keeps the label of the figure in step with what it shows.
+ *  @param {Figure} figure */
 export function keepSpoken(figure) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   figure.onRange = () => {
     clearTimeout(timer);

@@ -3,15 +3,20 @@
 import { lowerBound, upperBound } from "./search.js";
 import { cause, duration, integer, plural, size } from "./text.js";
 
+/** @import { Direction } from "./model.js" */
+/** @import { Track } from "./track.js" */
+
 /** So many packets of a stall are looked at, at most. */
 const MOST_LOOKED_AT = 50000;
 /** So many packets before one are looked at for an acknowledgement. */
 const MOST_IN_FLIGHT = 1000;
 
-/** When bytes of streams could be delivered: in order, as their packets arrived; and whether all were. */
+/** When bytes of streams could be delivered: in order, as their packets arrived; and whether all were.
+ *  @param {Direction} direction */
 export function deliveries(direction) {
   const expected = new Float64Array(direction.streams.length);
-  /** Of each stream what has arrived behind a hole, as [from, to] in order. */
+  /** Of each stream what has arrived behind a hole, as [from, to] in order.
+   *  @type {[from: number, to: number][][]} */
   const behind = direction.streams.map(() => []);
   const times = [];
   for (const packet of direction.arrived) {
@@ -25,7 +30,10 @@ export function deliveries(direction) {
         else {
           isDelivered = true;
           expected[at] = from + length;
-          while (behind[at].length && behind[at][0][0] <= expected[at]) expected[at] = Math.max(expected[at], behind[at].shift()[1]);
+          for (let next = behind[at][0]; next && next[0] <= expected[at]; next = behind[at][0]) {
+            expected[at] = Math.max(expected[at], next[1]);
+            behind[at].shift();
+          }
         }
       }
     }
@@ -35,20 +43,25 @@ export function deliveries(direction) {
   return { times: Float64Array.from(times), isWhole };
 }
 
-/** Puts a part into parts that are in order. */
+/** Puts a part into parts that are in order.
+ *  @param {[from: number, to: number][]} parts @param {number} from @param {number} to */
 function insert(parts, from, to) {
   let at = parts.length;
   while (at > 0 && parts[at - 1][0] > from) at--;
   parts.splice(at, 0, [from, to]);
 }
 
-/** The longest stalls of a track, the longest first: start, end and the reason. Shorter than a round trip is none. */
+/** The longest stalls of a track, the longest first: start, end and the reason. Shorter than a round trip is none.
+ *  @param {Track} track @param {number} most */
 export function longestStalls(track, most) {
   const { direction } = track;
   if (!direction.count) return [];
-  const { times, isWhole } = (direction.deliveries ??= deliveries(direction));
+  direction.deliveries ??= deliveries(direction);
+  const { times, isWhole } = direction.deliveries;
   const least = 2 * direction.typicalDelay;
+  /** @type {[start: number, end: number][]} */
   const spans = [];
+  /** @param {number} start @param {number} end */
   const add = (start, end) => {
     if (end - start > least) spans.push([start, end]);
   };
@@ -58,7 +71,8 @@ export function longestStalls(track, most) {
   return longest.map(([start, end]) => ({ start, end, reason: reason(track, start, end) }));
 }
 
-/** Why nothing was delivered in a time. */
+/** Why nothing was delivered in a time.
+ *  @param {Track} track @param {number} start @param {number} end */
 function reason(track, start, end) {
   const { direction } = track;
   const found = [
@@ -68,7 +82,8 @@ function reason(track, start, end) {
   return found.length ? found.join("; ") : silence(direction, start, end);
 }
 
-/** How much of a time the link carried nothing. */
+/** How much of a time the link carried nothing.
+ *  @param {Track} track @param {number} start @param {number} end */
 function outage({ link, offset }, start, end) {
   if (!link) return null;
   const by = offset - link.offset;
@@ -77,7 +92,8 @@ function outage({ link, offset }, start, end) {
   return lasted > 0 ? `outage of ${link.direction.name} for ${duration(lasted)}` : null;
 }
 
-/** The flow-control credit that was missing for half of a time or more. */
+/** The flow-control credit that was missing for half of a time or more.
+ *  @param {Direction} direction @param {number} start @param {number} end */
 function credit(direction, start, end) {
   const { blocked, streams } = direction;
   for (let at = streams.length; at >= 0; at--) {
@@ -90,7 +106,8 @@ function credit(direction, start, end) {
   return null;
 }
 
-/** The wait that ended with the stall: the packet that was missing. */
+/** The wait that ended with the stall: the packet that was missing.
+ *  @param {Direction} direction @param {number} end */
 function missing(direction, end) {
   const { waits } = direction;
   for (const stream of direction.streams) {
@@ -100,7 +117,8 @@ function missing(direction, end) {
   return null;
 }
 
-/** What the sender did. */
+/** What the sender did.
+ *  @param {Direction} direction @param {number} start @param {number} end */
 function sending(direction, start, end) {
   const { sent, facts } = direction;
   if (!facts.hasSender) return [];
@@ -121,14 +139,16 @@ function sending(direction, start, end) {
   ];
 }
 
-/** Whether a packet that did not arrive should have done so long ago. */
+/** Whether a packet that did not arrive should have done so long ago.
+ *  @param {Direction} direction @param {number} packet */
 function isGone(direction, packet) {
   const { sent, facts, duration: end, typicalDelay } = direction;
   return facts.hasReceiver && sent[packet] + 4 * typicalDelay < end;
 }
 
 /** Whether a packet ends a silence of more than a round trip in which no acknowledgement came, though one was due: what was
- *  sent then was sent because a timer had expired. */
+ *  sent then was sent because a timer had expired.
+ *  @param {Direction} direction @param {number} packet */
 function isAfterTimeout(direction, packet) {
   const { sent, acknowledged, typicalDelay } = direction;
   const before = sent[packet - 1];
@@ -139,7 +159,8 @@ function isAfterTimeout(direction, packet) {
   return !(acknowledged[packet - 1] <= sent[packet]);
 }
 
-/** Why nothing came though nothing was lost. */
+/** Why nothing came though nothing was lost.
+ *  @param {Direction} direction @param {number} start @param {number} end */
 function silence(direction, start, end) {
   const { queued, facts, typicalDelay, streams } = direction;
   const last = direction.received.indexOf(end);
@@ -156,7 +177,8 @@ function silence(direction, start, end) {
   return fullWindow(direction, middle) ?? fullWindow(direction, start) ?? "no new data arrived";
 }
 
-/** Whether the congestion window was full. */
+/** Whether the congestion window was full.
+ *  @param {Direction} direction @param {number} time */
 function fullWindow(direction, time) {
   const [flight, window] = ["bytes_in_flight", "congestion_window"].map((name) => direction.gauge(name, time));
   return flight !== undefined && window !== undefined && flight + 1200 > window ? `the congestion window of ${size(window)} was full` : null;

@@ -1,14 +1,24 @@
 // The tables below the figure: where the time went, the longest stalls, the longest waits. Each row leads to its place.
 
+import { byId, inside, link } from "./elements.js";
 import { longestStalls } from "./stalls.js";
 import { cause, duration, fixed, integer, milliseconds } from "./text.js";
+
+/** @import { CauseFacts } from "./facts.js" */
+/** @import { Figure } from "./figure.js" */
+/** @import { Why } from "./panels.js" */
+/** @import { Track } from "./track.js" */
 
 const LONGEST_WAITS = 20;
 const LONGEST_STALLS = 10;
 
+/** The cells of a row, and where it leads.
+ *  @typedef {{ cells: (string | Node)[], go: (() => void) | null }} Row */
+
 /** Fills the rows of a table.
- *  @param rows of each row the cells, and where it leads: a function, or null
- *  @param leading the place of the cell that is a button then */
+ *  @param {Row[]} rows of each row the cells, and where it leads: a function, or null
+ *  @param {number} leading the place of the cell that is a button then
+ *  @param {HTMLTableElement} table @param {Figure} figure @param {string} empty */
 function fillRows(table, figure, rows, leading, empty) {
   const body = table.tBodies[0];
   body.replaceChildren();
@@ -18,11 +28,7 @@ function fillRows(table, figure, rows, leading, empty) {
     cells.forEach((content, at) => {
       const cell = row.insertCell();
       if (go && at === leading) {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.className = "link";
-        button.append(content);
-        cell.append(button);
+        cell.append(link(() => {}, content));
       } else cell.append(content);
     });
     if (!go) continue;
@@ -34,12 +40,13 @@ function fillRows(table, figure, rows, leading, empty) {
   }
   if (!rows.length) {
     const cell = body.insertRow().insertCell();
-    cell.colSpan = table.tHead.rows[0].cells.length;
+    cell.colSpan = inside(table, "thead tr", HTMLTableRowElement).cells.length;
     cell.textContent = empty;
   }
 }
 
-/** The longest waits of all tracks, for missing bytes and for credit. */
+/** The longest waits of all tracks, for missing bytes and for credit.
+ *  @param {HTMLTableElement} table @param {Figure} figure */
 function fillWaits(table, figure) {
   const all = figure.tracks.flatMap((track) => [track.direction.waits, track.direction.blocked].flatMap((waits) =>
     Array.from(waits.order, (span) => ({ track, waits, span, length: waits.end[span] - waits.start[span] }))));
@@ -62,7 +69,8 @@ function fillWaits(table, figure) {
   fillRows(table, figure, rows, 2, "No stream waited.");
 }
 
-/** The longest times in which nothing was delivered. */
+/** The longest times in which nothing was delivered.
+ *  @param {HTMLTableElement} table @param {Figure} figure */
 function fillStalls(table, figure) {
   const all = figure.tracks.flatMap((track) => longestStalls(track, LONGEST_STALLS).map((stall) => ({ track, ...stall })));
   const longest = all.sort((one, other) => other.end - other.start - one.end + one.start).slice(0, LONGEST_STALLS);
@@ -73,25 +81,30 @@ function fillStalls(table, figure) {
   fillRows(table, figure, rows, 1, "Something was delivered in each round trip.");
 }
 
-/** Where the time of the flows went. */
+/** Where the time of the flows went.
+ *  @param {HTMLElement} section @param {Figure} figure */
 function fillWhy(section, figure) {
-  const known = figure.tracks.filter((track) => track.why);
+  const known = figure.tracks.flatMap((track) => (track.why ? [{ track, why: track.why }] : []));
   section.hidden = !known.length;
-  const sentence = ({ name, why }) => {
+  /** @param {{ track: Track, why: Why }} known */
+  const sentence = ({ track, why }) => {
     const done = why.completed ? "completed" : `not completed: ${why.unfinished}`;
-    return `${figure.isStacked ? `${name}: ` : ""}${duration(why.end - why.start)}, ${done}`;
+    return `${figure.isStacked ? `${track.name}: ` : ""}${duration(why.end - why.start)}, ${done}`;
   };
-  section.querySelector("p").replaceChildren(...known.map((track) => prose("div", sentence(track))));
-  const rows = known.flatMap((track) => [
-    ...track.why.causes.map((one) => whyRow(figure, track, one, "")),
-    ...track.why.beside.map((one) => whyRow(figure, track, one, "at the same time: ")),
+  inside(section, "p", HTMLParagraphElement).replaceChildren(...known.map((each) => prose("div", sentence(each))));
+  const rows = known.flatMap(({ track, why }) => [
+    ...why.causes.map((one) => whyRow(figure, track, one, "")),
+    ...why.beside.map((one) => whyRow(figure, track, one, "at the same time: ")),
   ]);
-  fillRows(section.querySelector("table"), figure, rows, 1, "Nothing took its time.");
+  fillRows(inside(section, "table", HTMLTableElement), figure, rows, 1, "Nothing took its time.");
 }
 
+/** @param {Figure} figure @param {Track} track @param {CauseFacts} cause @param {string} before */
 function whyRow(figure, track, { name, share, length, longest: [start, end], what, advice }, before) {
   const hasStretch = end > start;
+  /** @param {number} time */
   const seconds = (time) => fixed(time / 1e9, 3);
+  /** @param {number} time */
   const place = (time) => seconds(time + track.offset);
   return {
     cells: [
@@ -106,7 +119,8 @@ function whyRow(figure, track, { name, share, length, longest: [start, end], wha
   };
 }
 
-/** A part of the time, as a number over a bar. */
+/** A part of the time, as a number over a bar.
+ *  @param {number} share */
 function shareBar(share) {
   const element = document.createElement("span");
   element.className = "share";
@@ -115,7 +129,8 @@ function shareBar(share) {
   return element;
 }
 
-/** A text with names of options between backquotes, as an element. */
+/** A text with names of options between backquotes, as an element.
+ *  @param {string} tag @param {string} text */
 function prose(tag, text) {
   const element = document.createElement(tag);
   text.split("`").forEach((part, at) => {
@@ -125,10 +140,10 @@ function prose(tag, text) {
   return element;
 }
 
-/** Fills all of them for what the figure shows. */
+/** Fills all of them for what the figure shows.
+ *  @param {Figure} figure */
 export function fillTables(figure) {
-  const section = (id) => document.getElementById(id);
-  fillWhy(section("why"), figure);
-  fillStalls(section("stalls").querySelector("table"), figure);
-  fillWaits(section("longest").querySelector("table"), figure);
+  fillWhy(byId("why", HTMLElement), figure);
+  fillStalls(inside(document, "#stalls table", HTMLTableElement), figure);
+  fillWaits(inside(document, "#longest table", HTMLTableElement), figure);
 }

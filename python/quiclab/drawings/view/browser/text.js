@@ -1,9 +1,12 @@
 // Numbers, times, packets and waits in words.
 
+/** @import { Direction, Waits } from "./model.js" */
+
 /** Formats by their decimals: to make one takes long. */
 const FORMATS = new Map();
 
-/** A number with so many decimals, and separated thousands. */
+/** A number with so many decimals, and separated thousands.
+ *  @param {number} value @param {number} digits */
 export function fixed(value, digits) {
   let format = FORMATS.get(digits);
   if (!format) {
@@ -14,28 +17,35 @@ export function fixed(value, digits) {
   return format.format(value).replace(/^-(?=[0.]+$)/, "");
 }
 
-/** A number with three digits, and all digits before the point: 1.20, 14.7, 667, 1,234. */
+/** A number with three digits, and all digits before the point: 1.20, 14.7, 667, 1,234.
+ *  @param {number} value */
 export function significant(value) {
-  const rounded = Math.abs(Number(value.toPrecision(3)));
-  return fixed(value, rounded === 0 ? 2 : Math.max(0, 2 - Math.floor(Math.log10(rounded))));
+  const rounded = Number(value.toPrecision(3));
+  const digits = rounded === 0 ? 2 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
+  // Rounded once: 9.995 is 9.99 or 10.0, but not 10.00.
+  return fixed(digits > 0 ? rounded : value, digits);
 }
 
-/** An integer with separated thousands. */
+/** An integer with separated thousands.
+ *  @param {number} value */
 export function integer(value) {
   return fixed(value, 0);
 }
 
-/** One and its noun, or several and theirs. */
+/** One and its noun, or several and theirs.
+ *  @param {number} count @param {string} one @param {string} [several] */
 export function plural(count, one, several = `${one}s`) {
   return `${integer(count)} ${count === 1 ? one : several}`;
 }
 
-/** Nanoseconds as milliseconds, to the microsecond. */
+/** Nanoseconds as milliseconds, to the microsecond.
+ *  @param {number} time */
 export function milliseconds(time) {
   return fixed(time / 1e6, 3);
 }
 
-/** A value with three digits and the largest unit of which it is at least one; `rest` is the unit of 1. */
+/** A value with three digits and the largest unit of which it is at least one; `rest` is the unit of 1.
+ *  @param {number} value @param {[unit: string, factor: number][]} units @param {string} rest */
 function withUnit(value, units, rest) {
   for (const [unit, factor] of units) {
     if (Math.abs(Number((value / factor).toPrecision(3))) >= 1) return `${significant(value / factor)} ${unit}`;
@@ -43,22 +53,26 @@ function withUnit(value, units, rest) {
   return `${integer(value)} ${rest}`;
 }
 
-/** A duration in nanoseconds with three digits and its unit. */
+/** A duration in nanoseconds with three digits and its unit.
+ *  @param {number} time */
 export function duration(time) {
   return withUnit(time, [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]], "ns");
 }
 
-/** Bytes with three digits and a decimal unit. */
+/** Bytes with three digits and a decimal unit.
+ *  @param {number} bytes */
 export function size(bytes) {
   return withUnit(bytes, [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]], "B");
 }
 
-/** A rate in bit/s with three digits and its unit. */
+/** A rate in bit/s with three digits and its unit.
+ *  @param {number} bits */
 export function rate(bits) {
   return withUnit(bits, [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3]], "bit/s");
 }
 
-/** What became of a packet. */
+/** What became of a packet.
+ *  @param {Direction} direction @param {number} packet */
 export function state(direction, packet) {
   const arrived = direction.facts.hasReceiver && direction.hasArrived(packet);
   if (direction.isLost(packet)) {
@@ -70,7 +84,8 @@ export function state(direction, packet) {
   return direction.facts.hasSender ? "not acknowledged" : "arrived";
 }
 
-/** The frames of a packet, a text for each. */
+/** The frames of a packet, a text for each.
+ *  @param {Direction} direction @param {number} packet */
 export function frames(direction, packet) {
   const texts = [];
   for (let ack = direction.ackAt[packet]; ack < direction.ackAt[packet + 1]; ack++) {
@@ -97,9 +112,11 @@ export function frames(direction, packet) {
   return texts;
 }
 
-/** What a wait was for: the packet, its fate, and with which one the wait ended. */
+/** What a wait was for: the packet, its fate, and with which one the wait ended.
+ *  @param {Direction} direction @param {Waits} waits @param {number} at */
 export function cause(direction, waits, at) {
   const [missing, filled] = [waits.missing[at], waits.filled[at]];
+  /** @param {number} packet */
   const name = (packet) => direction.number[packet];
   let text;
   if (missing < 0) {

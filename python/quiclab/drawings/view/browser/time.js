@@ -5,14 +5,18 @@ import { fixed } from "./text.js";
 /** The shortest range that can be seen, in nanoseconds. */
 const SHORTEST = 200;
 
+/** @typedef {TimeAxis | ShiftedAxis} Axis */
+
 /** A range of time on a number of pixels. */
 export class TimeAxis {
+  /** @param {number} duration */
   constructor(duration) {
     // A little room on both sides: a packet at the very start or end is seen whole.
     this.least = -duration * 0.01;
     this.most = Math.max(duration * 1.01, 1000);
     this.width = 1;
-    this.reset();
+    this.start = this.least;
+    this.end = this.most;
   }
 
   reset() {
@@ -23,17 +27,20 @@ export class TimeAxis {
     return this.end - this.start;
   }
 
-  /** Where a time is, in pixels. */
+  /** Where a time is, in pixels.
+   *  @param {number} time */
   x(time) {
     return ((time - this.start) / this.span) * this.width;
   }
 
-  /** The time at a pixel. */
+  /** The time at a pixel.
+   *  @param {number} x */
   time(x) {
     return this.start + (x / this.width) * this.span;
   }
 
-  /** Shows this range, or what of it there is. */
+  /** Shows this range, or what of it there is.
+   *  @param {number} start @param {number} end */
   show(start, end) {
     const span = Math.min(Math.max(end - start, SHORTEST), this.most - this.least);
     const middle = (start + end) / 2;
@@ -41,7 +48,8 @@ export class TimeAxis {
     this.end = this.start + span;
   }
 
-  /** Zooms by a factor, over 1 for a shorter range; what is at the pixel stays there. */
+  /** Zooms by a factor, over 1 for a shorter range; what is at the pixel stays there.
+   *  @param {number} factor @param {number} x */
   zoom(factor, x) {
     const fixed = this.time(x);
     const span = Math.min(Math.max(this.span / factor, SHORTEST), this.most - this.least);
@@ -49,7 +57,8 @@ export class TimeAxis {
     this.show(start, start + span);
   }
 
-  /** Moves by pixels. */
+  /** Moves by pixels.
+   *  @param {number} x */
   pan(x) {
     const by = (x / this.width) * this.span;
     const span = this.span;
@@ -73,6 +82,7 @@ export class TimeAxis {
 
 /** The time axis as a clock sees it that is behind by an offset. */
 export class ShiftedAxis {
+  /** @param {TimeAxis} axis @param {number} offset */
   constructor(axis, offset) {
     this.axis = axis;
     this.offset = offset;
@@ -102,26 +112,31 @@ export class ShiftedAxis {
     return this.axis.width;
   }
 
+  /** @param {number} time */
   x(time) {
     return this.axis.x(time + this.offset);
   }
 
+  /** @param {number} x */
   time(x) {
     return this.axis.time(x) - this.offset;
   }
 
+  /** @param {number} start @param {number} end */
   show(start, end) {
     this.axis.show(start + this.offset, end + this.offset);
   }
 }
 
-/** How many decimals the multiples of a step have. */
+/** How many decimals the multiples of a step have.
+ *  @param {number} step */
 export function decimals(step) {
   return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
 }
 
-/** The next of 1, 2, 5, 10, 20 ... that is not smaller. */
+/** The next of 1, 2, 5, 10, 20 ... that is not smaller.
+ *  @param {number} least */
 export function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * (1 - 1e-9));
+  return power * ([1, 2, 5].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10);
 }

@@ -3,12 +3,24 @@
 import { lowerBound } from "./search.js";
 import { cause, duration, frames, integer, milliseconds, plural, rate, size, state } from "./text.js";
 
-/** A time as the axis shows it, in milliseconds. */
+/** @import { Bottleneck } from "./bottleneck.js" */
+/** @import { Segment } from "./facts.js" */
+/** @import { Figure, Marked } from "./figure.js" */
+/** @import { Direction } from "./model.js" */
+/** @import { Target } from "./panels.js" */
+
+/** What is at a point, of one kind.
+ *  @template {Target["kind"]} Kind
+ *  @typedef {Target & { kind: Kind }} Found */
+
+/** A time as the axis shows it, in milliseconds.
+ *  @param {{ clock: number }} direction @param {number} time */
 function moment({ clock }, time) {
   return milliseconds(time + clock);
 }
 
-/** The lines of a tip: a heading and what is below it. */
+/** The lines of a tip: a heading and what is below it.
+ *  @param {Direction} direction @param {Target} target */
 export function describe(direction, target) {
   if (target.kind === "packet") return packetLines(direction, target.packet);
   if (target.kind === "packets") return packetsLines(direction, target);
@@ -17,16 +29,18 @@ export function describe(direction, target) {
   if (target.kind === "blocked") return blockedLines(direction, target);
   if (target.kind === "segment") return segmentLines(direction, target.segment);
   if (target.kind === "span") return spanLines(direction, target);
-  if (target.kind === "bottleneck") return bottleneckLines(direction, target.time);
+  if (target.kind === "bottleneck") return bottleneckLines(target.bottleneck, target.time);
   return gaugeLines(direction, target.time);
 }
 
-/** A stretch of time. */
+/** A stretch of time.
+ *  @param {Direction} direction @param {Found<"span">} span */
 function spanLines(direction, { start, end, text }) {
   return [text, `from ${moment(direction, start)} to ${moment(direction, end)} ms (${duration(end - start)})`];
 }
 
-/** The bottleneck at a time. */
+/** The bottleneck at a time.
+ *  @param {Bottleneck} bottleneck @param {number} time */
 function bottleneckLines(bottleneck, time) {
   const lines = [`${bottleneck.name} at ${moment(bottleneck, Math.max(0, time))} ms`];
   for (const name of ["capacity", "delivered"]) {
@@ -34,12 +48,13 @@ function bottleneckLines(bottleneck, time) {
     if (value !== undefined) lines.push(`${name} ${rate(value)}`);
   }
   const [packets, bytes] = ["packets", "bytes"].map((name) => bottleneck.gauge(name, time));
-  if (packets !== undefined) lines.push(`${plural(packets, "packet")} in the queue, ${integer(bytes)} B`);
+  if (packets !== undefined && bytes !== undefined) lines.push(`${plural(packets, "packet")} in the queue, ${integer(bytes)} B`);
   if (bottleneck.outagesWithin(time, time + 1).length) lines.push("an outage: it carries nothing");
   return lines;
 }
 
-/** The download of a segment. */
+/** The download of a segment.
+ *  @param {Direction} direction @param {Segment} segment */
 function segmentLines(direction, segment) {
   const what = segment.segment === null ? "initialization segment" : `segment ${segment.segment}`;
   const lines = [`${segment.kind}, ${what}: ${segment.outcome}`];
@@ -50,7 +65,8 @@ function segmentLines(direction, segment) {
   return lines;
 }
 
-/** The bytes of each stream in some packets, as lines, the most first. */
+/** The bytes of each stream in some packets, as lines, the most first.
+ *  @param {Direction} direction @param {number} from @param {number} to */
 function shares(direction, from, to) {
   const sums = new Map();
   for (let frame = direction.frameAt[from]; frame < direction.frameAt[to]; frame++) {
@@ -63,13 +79,15 @@ function shares(direction, from, to) {
   return lines;
 }
 
-/** Data that waits at the sender: since when, and who was sent instead. */
+/** Data that waits at the sender: since when, and who was sent instead.
+ *  @param {Direction} direction @param {Found<"queued">} queued */
 function queuedLines(direction, { waits, span, stream, time }) {
   const lines = [`${direction.streams[stream].label} has data that waits to be sent`];
   lines.push(`up to ${size(waits.held[span])}, from ${moment(direction, waits.start[span])} to ${moment(direction, waits.end[span])} ms`);
   const [before, after] = direction.around(stream, time);
   const start = Math.max(waits.start[span], before < 0 ? -Infinity : direction.sent[before]);
   const end = Math.min(waits.end[span], after < 0 ? Infinity : direction.sent[after]);
+  /** @param {number} packet */
   const name = (packet) => (packet < 0 ? "?" : direction.number[packet]);
   lines.push(`its packets around here: ${name(before)} and ${name(after)}, ${duration(end - start)} of waiting`);
   const first = Math.max(before + 1, lowerBound(direction.sent, start));
@@ -79,14 +97,16 @@ function queuedLines(direction, { waits, span, stream, time }) {
   return [...lines, ...windowLines(direction, time)];
 }
 
-/** Whether the congestion window is full. */
+/** Whether the congestion window is full.
+ *  @param {Direction} direction @param {number} time */
 function windowLines(direction, time) {
   const [flight, window] = ["bytes_in_flight", "congestion_window"].map((name) => direction.gauge(name, time));
   if (flight === undefined || window === undefined) return [];
   return [`${size(flight)} in flight of a congestion window of ${size(window)}${flight + 1200 > window ? ": full" : ""}`];
 }
 
-/** A stream without credit. */
+/** A stream without credit.
+ *  @param {Direction} direction @param {Found<"blocked">} blocked */
 function blockedLines(direction, { waits, span, stream }) {
   const isConnection = waits.stream[span] === direction.streams.length;
   const length = duration(waits.end[span] - waits.start[span]);
@@ -98,6 +118,7 @@ function blockedLines(direction, { waits, span, stream }) {
   ];
 }
 
+/** @param {Direction} direction @param {number} packet */
 function packetLines(direction, packet) {
   const { facts } = direction;
   const number = direction.number[packet];
@@ -105,6 +126,7 @@ function packetLines(direction, packet) {
   const lines = [`${number < 0 ? "packet without number" : `packet ${number}`} (${kind}), ${state(direction, packet)}`];
   const bytes = direction.size[packet] >= 0 ? `, ${integer(direction.size[packet])} B` : "";
   lines.push(`${facts.hasSender ? "sent" : "arrived"} at ${moment(direction, direction.sent[packet])} ms${bytes}`);
+  /** @param {string} name @param {Float64Array} column */
   const after = (name, column) => {
     if (!Number.isNaN(column[packet])) lines.push(`${name} at ${moment(direction, column[packet])} ms (after ${duration(column[packet] - direction.sent[packet])})`);
   };
@@ -125,6 +147,7 @@ function packetLines(direction, packet) {
   return lines;
 }
 
+/** @param {Direction} direction @param {Found<"packets">} packets */
 function packetsLines(direction, { from, to }) {
   let lost = 0;
   for (let packet = from; packet < to; packet++) if (direction.isLost(packet)) lost++;
@@ -133,6 +156,7 @@ function packetsLines(direction, { from, to }) {
   return [...lines, ...shares(direction, from, to)];
 }
 
+/** @param {Direction} direction @param {Found<"wait">} wait */
 function waitLines(direction, { waits, span }) {
   const label = direction.streams[waits.stream[span]].label;
   const length = duration(waits.end[span] - waits.start[span]);
@@ -152,12 +176,15 @@ function waitLines(direction, { waits, span }) {
   return lines;
 }
 
+/** @param {Direction} direction @param {number} time */
 function gaugeLines(direction, time) {
   const lines = [`at ${moment(direction, Math.max(0, Math.round(time)))} ms`];
+  /** @param {string} name @param {string} text @param {(value: number) => string} format */
   const add = (name, text, format) => {
     const value = direction.gauge(name, time);
     if (value !== undefined) lines.push(`${text} ${format(value)}`);
   };
+  /** @param {number} value */
   const bytes = (value) => `${integer(value)} B`;
   add("congestion_window", "congestion window", bytes);
   add("bytes_in_flight", "bytes in flight", bytes);
@@ -169,8 +196,10 @@ function gaugeLines(direction, time) {
   return lines;
 }
 
-/** Shows the tip of a target near a place in the figure, or hides it. */
-export function showTip(element, figure, target, x, y) {
+/** Shows the tip of a target near a place in the figure, or hides it.
+ *  @param {HTMLElement} element @param {Figure} figure @param {Marked} [target] @param {number} [x]
+ *  @param {number} [y] */
+export function showTip(element, figure, target, x = 0, y = 0) {
   element.hidden = !target;
   if (!target) return;
   const [heading, ...rest] = describe(target.track.direction, target);

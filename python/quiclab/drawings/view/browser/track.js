@@ -9,36 +9,63 @@ import { SegmentsPanel } from "./segments.js";
 import { SentPanel } from "./sent.js";
 import { ShiftedAxis } from "./time.js";
 
-/** What panels know of the figure: whose packets, which time axis, which colours. */
-export class Track {
-  /** @param offset what to add to the times of `direction` for those of the figure's axis, in nanoseconds */
-  constructor(figure, direction, offset, { name, short, why }) {
+/** @import { Bottleneck } from "./bottleneck.js" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Direction } from "./model.js" */
+/** @import { Panel, Why } from "./panels.js" */
+/** @import { TimeAxis } from "./time.js" */
+
+/** What all scenes of a figure share.
+ *  @typedef {{ time: TimeAxis, colours: Colours, compares: boolean, head: number, height: number }} Surroundings */
+
+/** What panels know of the figure: what they draw, on which time axis, in which colours.
+ *  @template {{ clock: number }} Shown */
+class ClockedScene {
+  /** @param {Surroundings} figure @param {Shown} direction
+   *  @param {number} offset what to add to the times of `direction` for those of the figure's axis, in nanoseconds */
+  constructor(figure, direction, offset) {
     this.figure = figure;
     this.direction = direction;
     this.offset = direction.clock = offset;
-    /** The flow and who sends, for what is told of several. */
-    this.name = name;
-    this.short = short;
-    /** Where its time went, if that is known. */
-    this.why = why;
     this.time = offset === 0 ? figure.time : new ShiftedAxis(figure.time, offset);
-    this.sent = new SentPanel(this);
-    this.flight = new FlightPanel(this);
-    this.rows = new RowsPanel(this);
-    for (const panel of [this.sent, this.flight, this.rows]) panel.top = 0;
-    this.causes = why ? [new CausesPanel(this)] : [];
-    this.segments = direction.player ? new SegmentsPanel(this) : undefined;
   }
 
   get colours() {
     return this.figure.colours;
+  }
+}
+
+/** A bottleneck in the figure.
+ *  @extends {ClockedScene<Bottleneck>} */
+export class Link extends ClockedScene {}
+
+/** One direction of a connection in the figure.
+ *  @extends {ClockedScene<Direction>} */
+export class Track extends ClockedScene {
+  /** @param {Surroundings} figure @param {Direction} direction
+   *  @param {number} offset what to add to the times of `direction` for those of the figure's axis, in nanoseconds
+   *  @param {{ name: string, short: string, why?: Why }} flow the flow and who sends, for what is told of several; where its
+   *  time went, if that is known
+   *  @param {Link} [link] its bottleneck, if that is known */
+  constructor(figure, direction, offset, { name, short, why }, link) {
+    super(figure, direction, offset);
+    this.name = name;
+    this.short = short;
+    this.why = why;
+    this.link = link;
+    this.sent = new SentPanel(this);
+    this.flight = new FlightPanel(this);
+    this.rows = new RowsPanel(this);
+    this.causes = why ? [new CausesPanel(this, why)] : [];
+    this.segments = direction.player ? new SegmentsPanel(this, direction.player) : undefined;
   }
 
   get compares() {
     return this.figure.compares;
   }
 
-  /** The panels of a track that is alone; `between` stand below its packets. */
+  /** The panels of a track that is alone; `between` stand below its packets.
+   *  @param {Panel[]} between @returns {Panel[]} */
   panels(between) {
     const { direction } = this;
     // Of a connection without packets there is nothing but its gauges.
@@ -47,7 +74,8 @@ export class Track {
     return [...packets, ...this.causes, ...between, ...player, ...(direction.count ? [this.rows] : []), ...gaugePanels(this)];
   }
 
-  /** Its panels among those of others. */
+  /** Its panels among those of others.
+   *  @returns {Panel[]} */
   stacked() {
     const { direction } = this;
     this.sent.shrink();

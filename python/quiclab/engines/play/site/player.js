@@ -1,11 +1,15 @@
 // Plays the presentation of settings.json with dash.js, and tells what happens, in batches: POST /told.
-"use strict";
 
+/** dash.js, whose types are not here.
+ *  @type {any} */
+const dashjs = Reflect.get(window, "dashjs");
 const EVERY_MS = 250;
 /** Media may end some frames before the manifest says so, and a browser then waits for more. */
 const END_S = 0.1;
-const video = document.querySelector("video");
+const video = /** @type {HTMLVideoElement} */ (document.querySelector("video"));
+/** @type {object[]} */
 const told = [];
+/** @type {any} */
 let player = null;
 
 /** The media ahead of the position, in seconds. */
@@ -19,9 +23,10 @@ function buffered() {
   return 0;
 }
 
-/** Notes an event with the state of the player. Times are seconds of the system's clock. */
+/** Notes an event with the state of the player. Times are seconds of the system's clock.
+ *  @param {string} what @param {object} more */
 function tell(what, more = {}) {
-  const live = player !== null && player.isReady() && player.isDynamic();
+  const live = player?.isReady() && player.isDynamic();
   told.push({
     what,
     at_s: (performance.timeOrigin + performance.now()) / 1000,
@@ -40,7 +45,8 @@ async function send() {
   }
 }
 
-/** What a download is: its track, segment and representation. */
+/** What a download is: its track, segment and representation.
+ *  @param {any} request one of dash.js */
 function about(request) {
   const representation = request.representation ?? {};
   return {
@@ -60,21 +66,24 @@ function endsAt() {
   return player.isReady() ? player.duration() : Infinity;
 }
 
+/** @param {string | Date | null | undefined} date */
 function seconds(date) {
   return date ? new Date(date).getTime() / 1000 : null;
 }
 
 function listen() {
   const events = dashjs.MediaPlayer.events;
+  /** @param {string} kind */
   const track = (kind) => (kind === "video" || kind === "audio" ? player.getDashMetrics().getCurrentBufferLevel(kind) : 0);
+  /** @param {string} kind */
   const estimate = (kind) => {
     const kbit = player.getAverageThroughput(kind);
     return Number.isFinite(kbit) && kbit > 0 ? kbit / 1000 : null;
   };
-  player.on(events.FRAGMENT_LOADING_STARTED, ({ request, mediaType }) => {
+  player.on(events.FRAGMENT_LOADING_STARTED, (/** @type {any} */ { request, mediaType }) => {
     tell("asked", { ...about(request), track_s: track(mediaType), estimate_mbps: estimate(mediaType) });
   });
-  player.on(events.FRAGMENT_LOADING_COMPLETED, ({ request, mediaType, error }) => {
+  player.on(events.FRAGMENT_LOADING_COMPLETED, (/** @type {any} */ { request, mediaType, error }) => {
     tell(error ? "failed" : "complete", {
       ...about(request),
       track_s: track(mediaType),
@@ -83,11 +92,12 @@ function listen() {
       bytes: request.bytesTotal || request.bytesLoaded || 0,
     });
   });
-  player.on(events.FRAGMENT_LOADING_ABANDONED, ({ request, mediaType }) => {
+  player.on(events.FRAGMENT_LOADING_ABANDONED, (/** @type {any} */ { request, mediaType }) => {
     tell("abandoned", { ...about(request), track_s: track(mediaType), bytes: request.bytesLoaded || 0 });
   });
-  player.on(events.ERROR, ({ error }) => tell("error", { message: String(error && error.message) }));
+  player.on(events.ERROR, (/** @type {any} */ { error }) => tell("error", { message: String(error?.message) }));
   let hasEnded = false;
+  /** @param {string} what */
   const follow = (what) => {
     const isOver = what === "ended" || endsAt() - video.currentTime < END_S;
     if (!hasEnded) {
@@ -99,7 +109,7 @@ function listen() {
     video.addEventListener(what, () => follow(what));
   }
   video.addEventListener("timeupdate", () => follow("position"));
-  video.addEventListener("error", () => tell("error", { message: video.error && video.error.message }));
+  video.addEventListener("error", () => tell("error", { message: video.error?.message }));
 }
 
 async function main() {
