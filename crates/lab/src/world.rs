@@ -16,7 +16,7 @@ use crate::scenario::{
 };
 use crate::shared::Shared;
 use congestion::PathStore;
-use network::{NodeId, Packet, Port, Routes, World, node_address};
+use network::{Count, NodeId, Packet, Port, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,6 +164,7 @@ fn cross_sender(
         stop: cross.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
         next: (Time::NEVER, 0),
         sent: (0, 0),
+        on_the_wire: Count::default(),
     };
     sender.draw(Time::ZERO + cross.start);
     Ok(sender)
@@ -477,6 +478,7 @@ impl FlowSetup<'_> {
             done: false,
             receives,
             moved: false,
+            sent: Count::default(),
         }
     }
 }

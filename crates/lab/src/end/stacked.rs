@@ -346,6 +346,7 @@ impl End {
         if self.captured {
             self.capture(now, &packet, shared);
         }
+        self.sent.add(packet.size);
         exits.send(packet);
     }
 
