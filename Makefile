@@ -186,6 +186,10 @@ fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs fo
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --profile checked --lib $(LOCKED) fuzz
 	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --profile checked --test fuzz $(LOCKED)
 
+.PHONY: miri
+miri: ## the unsafe code of the Arrow interface under Miri: reads after a release, releases twice or never (needs: rustup component add miri rust-src --toolchain nightly)
+	cargo +nightly miri test --package arrow $(LOCKED)
+
 # The flags that cargo-fuzz passes without a sanitizer; a stable compiler accepts them.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

@@ -41,7 +41,7 @@ impl transport::Connection for Connection {
             ..Counters::default()
         };
         let close = self.ended.as_ref().map(|(reason, code)| (reason.clone(), *code == Some(no_error)));
-        Snapshot { counters, window: stats.path.cwnd, close }
+        Snapshot { counters, window: stats.path.cwnd, close, streams: None }
     }
     fn take_secrets(&mut self) -> Vec<String> {
         self.secrets.take()

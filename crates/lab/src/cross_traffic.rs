@@ -1,6 +1,6 @@
 //! Cross traffic: datagrams without a connection, which their receiver discards.
 
-use network::Exits;
+use network::{Count, Exits};
 use std::net::SocketAddr;
 use traffic::sources::Source;
 use units::Time;
@@ -26,6 +26,8 @@ pub(crate) struct CrossSender {
     pub next: (Time, u64),
     /// The number of sent datagrams, and the bytes of their payloads.
     pub sent: (u64, u64),
+    /// Its packets, with their headers.
+    pub on_the_wire: Count,
 }
 
 impl CrossSender {
@@ -51,7 +53,9 @@ impl CrossSender {
             let (at, size) = self.next;
             let hole = Hole { at: 0, length: size as u32, offset: 0 };
             let bytes = exits.buffer();
-            exits.send_new(self.local, self.remote, bytes, Some(hole)).flow = self.number;
+            let packet = exits.send_new(self.local, self.remote, bytes, Some(hole));
+            packet.flow = self.number;
+            self.on_the_wire.add(packet.size);
             self.sent.0 += 1;
             self.sent.1 += size;
             self.draw(at);

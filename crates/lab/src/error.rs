@@ -1,5 +1,6 @@
 //! The errors of runs.
 
+use crate::account::Imbalance;
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -31,6 +32,8 @@ pub enum RunError {
         /// The error of the system.
         error: io::Error,
     },
+    /// The books of the run do not balance, which is an error of this program: its results cannot be trusted.
+    Books(Imbalance),
     /// The caller asked to stop.
     Interrupted,
 }
@@ -44,6 +47,7 @@ impl fmt::Display for RunError {
             RunError::Network(error) => error.fmt(f),
             RunError::Tls(error) => write!(f, "tls: {error}"),
             RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
+            RunError::Books(imbalance) => imbalance.fmt(f),
             RunError::Interrupted => f.write_str("interrupted"),
         }
     }

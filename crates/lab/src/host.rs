@@ -9,12 +9,12 @@
 
 use crate::cross_traffic::CrossSender;
 use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage, follow};
-use crate::ends::other_end;
+use crate::ends::{end_number, other_end};
 use crate::flows::{end_of, find};
 use crate::known_paths::KnownPaths;
 use crate::scenario::Remembered;
 use crate::shared::Shared;
-use network::{Exits, Node, NodeId, Packet, Port, Protocol};
+use network::{Exits, Ledger, Node, NodeId, Packet, PacketBooks, Port, Protocol};
 use quic::{Endpoint, Handle, MigrateError, Migration};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -42,6 +42,8 @@ pub(crate) struct Host<'a> {
     flows: Vec<(u32, u32)>,
     /// The timers of the ends, of the senders of cross traffic, and of the endpoints, in this order.
     timers: Timers,
+    /// The packets that have arrived for it, by their numbers.
+    taken: Ledger,
     shared: Rc<Shared<'a>>,
 }
 
@@ -85,7 +87,19 @@ impl<'a> Host<'a> {
         for (sender, number) in crossing.iter().zip(ends.len()..) {
             timers.set(number, sender.wake_at());
         }
-        Host { node, ends, crossing, endpoints, known_paths, places, ports, flows, timers, shared }
+        Host {
+            node,
+            ends,
+            crossing,
+            endpoints,
+            known_paths,
+            places,
+            ports,
+            flows,
+            timers,
+            taken: Ledger::default(),
+            shared,
+        }
     }
 
     pub(crate) fn crossing(&self) -> &[CrossSender] {
@@ -247,6 +261,7 @@ impl Host<'_> {
 impl Node for Host<'_> {
     #[inline]
     fn accept(&mut self, now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
+        self.taken.add(packet.flow, packet.size);
         let port = packet.destination.port();
         let Some(place) = find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))) else {
             return exits.discard(packet);
@@ -282,6 +297,16 @@ impl Node for Host<'_> {
         let port = packet.destination.port();
         packet.protocol() != Protocol::Ip
             && find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))).is_some()
+    }
+
+    fn account(&self, books: &mut PacketBooks) {
+        for end in &self.ends {
+            books.sent.add_all(end_number(end.flow, end.side), end.sent);
+        }
+        for sender in &self.crossing {
+            books.sent.add_all(sender.number, sender.on_the_wire);
+        }
+        books.taken.merge(&self.taken);
     }
 
     fn foresight(&self) -> usize {

@@ -47,6 +47,8 @@
 //! [`foreign`](../foreign/index.html), [`network`], [`http`](../http/index.html), [`web`](../web/index.html), [`pages`](../pages/index.html), [`video`], [`traffic`],
 //! `lab`, [`script`](../script/index.html), [`live`](../live/index.html), [`python`](../_quiclab/index.html).
 
+mod account;
+mod books;
 pub mod capture;
 mod contexts;
 mod cross_traffic;
@@ -80,6 +82,7 @@ pub mod sweep;
 mod typed_law;
 mod world;
 
+pub use account::Imbalance;
 pub use contexts::contexts_made;
 pub use draws::draws;
 pub use error::RunError;

@@ -1,5 +1,6 @@
 //! Runs a scenario, reports progress, and collects the results.
 
+use crate::books;
 use crate::capture::{Capture, Tap};
 use crate::contexts::Contexts;
 use crate::end::{EndReport, traced};
@@ -257,6 +258,7 @@ fn execute(
     }
     let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
+    let audited = books::balance(scenario, &mut world, &reports)?;
     if options.tables {
         record_loads(scenario, &reports, closed, &shared);
     }
@@ -306,7 +308,7 @@ fn execute(
     crossing.sort_unstable();
     let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
     let numbers = crate::flows::cross_number(scenario, scenario.cross_traffic.len());
-    let lost = world.drops(numbers);
+    let lost = (0..numbers).map(|number| audited.flows.dropped.of(number).packets).collect();
     Ok(Finished {
         seed,
         end: closed,

@@ -16,7 +16,7 @@ use crate::scenario::{
 };
 use crate::shared::Shared;
 use congestion::PathStore;
-use network::{NodeId, Packet, Port, Routes, World, node_address};
+use network::{Count, NodeId, Packet, Port, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,6 +196,7 @@ fn cross_sender(
         stop: cross.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
         next: (Time::NEVER, 0),
         sent: (0, 0),
+        on_the_wire: Count::default(),
     };
     sender.draw(Time::ZERO + cross.start);
     Ok(sender)
@@ -516,6 +517,7 @@ impl FlowSetup<'_> {
             receives,
             moved: false,
             family: None,
+            sent: Count::default(),
         };
         if let Some(at) = end.opens_at {
             end.open(at);

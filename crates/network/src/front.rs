@@ -1,6 +1,7 @@
 //! A host behind a middlebox at the same node, as an algorithm of an access node that was moved to the server.
 
 use crate::address::{NodeId, Port, node_of};
+use crate::books::PacketBooks;
 use crate::exits::Exits;
 use crate::middlebox::Middlebox;
 use crate::node::Node;
@@ -93,6 +94,10 @@ impl<H: Node> Node for Front<H> {
     }
     fn takes_transit(&self) -> bool {
         self.middlebox.takes_transit()
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        self.middlebox.account(books);
+        self.host.account(books);
     }
     fn listens(&self, packet: &Packet) -> bool {
         self.host.listens(packet)

@@ -205,6 +205,9 @@ impl Trial {
         let mut count = Count::default();
         self.inside.values().for_each(|(_, _, size)| count.add(*size));
         assert_eq!(self.queue.waiting(), count, "{}: the count is wrong", self.name);
+        let mut shown = Count::default();
+        self.queue.each(&mut |packet| shown.add(packet.size));
+        assert_eq!(shown, count, "{}: what waits is not shown", self.name);
         assert!(!self.report.overflow, "{}: so few packets do not overflow", self.name);
     }
 }

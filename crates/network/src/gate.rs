@@ -9,6 +9,7 @@
 //! simulated host.
 
 use crate::address::Port;
+use crate::books::PacketBooks;
 use crate::exits::Exits;
 use crate::node::Node;
 pub use crate::packet::HOP_LIMIT;
@@ -32,6 +33,7 @@ pub struct Gate {
     pub altered_leave: bool,
     /// The packets that came and went.
     pub counts: GateCounts,
+    books: Box<PacketBooks>,
 }
 
 /// The packets of a gate.
@@ -52,6 +54,12 @@ pub struct GateCounts {
 }
 
 impl Gate {
+    /// Counts a packet from outside.
+    pub(crate) fn note_entered(&mut self, packet: &Packet) {
+        self.counts.entered += 1;
+        self.counts.entered_bytes += u64::from(packet.size);
+        self.books.sent.add(packet.flow, packet.size);
+    }
     /// Takes the next packet that leaves, with the time at which it arrived here.
     pub fn take(&mut self) -> Option<(Time, Packet)> {
         self.waiting.pop_front()
@@ -67,14 +75,19 @@ impl Node for Gate {
         } else {
             self.counts.left += 1;
             self.counts.left_bytes += u64::from(packet.size);
+            self.books.taken.add(packet.flow, packet.size);
             let packet = exits.unplace(packet);
             return self.waiting.push_back((now, packet));
         }
+        self.books.dropped.add(packet.flow, packet.size);
         exits.discard(packet);
     }
     fn wake(&mut self, _: Time, _: &mut Exits) {}
     fn wake_at(&self) -> Option<Time> {
         None
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        books.merge(&self.books);
     }
 }
 

@@ -10,11 +10,11 @@
 //! direction of a link in [`LINK`].
 
 mod address;
+mod books;
 mod bucket;
 mod buffer;
 mod count;
 mod course;
-mod drops;
 mod error;
 mod exits;
 mod front;
@@ -38,6 +38,7 @@ mod world;
 pub use address::{
     MAX_ADDRESSED_PORTS, MAX_NODES, NodeId, Port, node_address, node_of, port_address, port_of,
 };
+pub use books::{Books, Ledger, NodeBooks, PacketBooks};
 pub use buffer::{CarrierStats, DropReason, Overflow, QueueDelays};
 pub use count::Count;
 pub use course::CourseError;

@@ -26,6 +26,7 @@ mod options;
 use options::DirectionOptions;
 pub use options::{LINK, LinkOptions};
 
+use crate::books::PacketBooks;
 use crate::buffer::{Buffer, BufferOptions, CarrierStats, MAX_IN_FLIGHT, Overflow, QueueDelays};
 use crate::error::BuildError;
 use crate::exits::Exits;
@@ -174,9 +175,11 @@ impl Link {
     pub fn drops_of(&self, flow: u32) -> u64 {
         self.buffer.drops_of(flow)
     }
-    /// Adds them to those of the flows from 0 on.
-    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
-        self.buffer.add_drops_to(sums);
+    /// Adds what came of packets here to books.
+    pub(crate) fn account(&self, books: &mut PacketBooks) {
+        self.buffer.account(books);
+        self.line.each(&mut |packet| books.hold(packet));
+        self.impairments.iter().for_each(|impairments| books.copied.merge(&impairments.copied));
     }
     /// The memory that has overflowed, if any. The counters are wrong from then on.
     pub fn overflow(&self) -> Option<Overflow> {
@@ -322,6 +325,7 @@ impl Link {
         self.depart(end, fate.shift, packet, exits);
         if let Some(copy) = copy {
             self.buffer.stats.duplicated.add(copy.size);
+            self.impairments.iter_mut().for_each(|own| own.copied.add(copy.flow, copy.size));
             self.depart(end, fate.shift, copy, exits);
         }
     }

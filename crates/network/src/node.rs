@@ -1,6 +1,7 @@
 //! Nodes: hosts, middleboxes, and everything else that takes packets and has a timer.
 
 use crate::address::Port;
+use crate::books::PacketBooks;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use units::Time;
@@ -28,6 +29,11 @@ pub trait Node {
     fn listens(&self, packet: &Packet) -> bool {
         let _ = packet;
         true
+    }
+    /// Adds the packets that it has made, taken as their destination, or dropped, and those that it holds, to books. By default
+    /// there are none: every packet goes on at once.
+    fn account(&self, books: &mut PacketBooks) {
+        let _ = books;
     }
     /// The number of packets ahead of time at which arrivals are announced: 0 by default. Queried once, when
     /// the world is built.
@@ -58,6 +64,9 @@ impl<N: Node + ?Sized> Node for Box<N> {
     }
     fn listens(&self, packet: &Packet) -> bool {
         (**self).listens(packet)
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        (**self).account(books);
     }
     fn foresight(&self) -> usize {
         (**self).foresight()

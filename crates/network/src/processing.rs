@@ -7,6 +7,7 @@
 //! At one instant, packets that arrive at the node precede the end of a service.
 
 use crate::address::Port;
+use crate::books::PacketBooks;
 use crate::buffer::{Buffer, BufferOptions, CarrierStats, Overflow, QueueDelays};
 use crate::error::BuildError;
 use crate::exits::Exits;
@@ -151,9 +152,10 @@ impl Processor {
     pub(crate) fn overflow(&self) -> Option<Overflow> {
         self.buffer.overflow()
     }
-    /// Adds the packets that the queue dropped to those of the flows from 0 on.
-    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
-        self.buffer.add_drops_to(sums);
+    /// Adds what came of packets here to books.
+    pub(crate) fn account(&self, books: &mut PacketBooks) {
+        self.buffer.account(books);
+        self.serving.iter().for_each(|(_, _, packet)| books.hold(packet));
     }
     /// Updates the counters to the current time.
     pub(crate) fn catch_up(&mut self, now: Time) {

@@ -10,11 +10,12 @@
 //! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
 mod answer;
+mod audit;
 mod forward;
 
 use crate::address::{NodeId, Port};
+use crate::books::PacketBooks;
 use crate::buffer::Overflow;
-use crate::drops::Drops;
 use crate::exits::Exits;
 use crate::front::Front;
 use crate::gate::Gate;
@@ -28,6 +29,7 @@ use crate::routes::Routes;
 use crate::topology::Topology;
 pub use answer::AnswerCounts;
 use forward::Ways;
+use std::collections::BTreeMap;
 use std::fmt;
 use units::{Time, Timers};
 
@@ -214,8 +216,8 @@ pub struct World<H> {
     unroutable: u64,
     dropped_at_ports: u64,
     answers: AnswerCounts,
-    /// Packets dropped between carriers and nodes.
-    drops: Drops,
+    /// What came of packets between carriers and nodes, by node.
+    between: BTreeMap<NodeId, PacketBooks>,
 }
 
 impl<H> fmt::Debug for World<H> {
@@ -285,7 +287,7 @@ impl<H: Node> World<H> {
             unroutable: 0,
             dropped_at_ports: 0,
             answers: AnswerCounts::default(),
-            drops: Drops::default(),
+            between: BTreeMap::new(),
         };
         world.teach_all_routes();
         world
@@ -361,25 +363,6 @@ impl<H: Node> World<H> {
         self.dropped_at_ports
     }
 
-    /// Packets that were dropped or lost anywhere in the network, by flow, for the first `flows` of them. Flows from
-    /// 65,536 on are not counted individually.
-    pub fn drops(&self, flows: u32) -> Vec<u64> {
-        let mut drops = vec![0; flows as usize];
-        self.drops.add_to(&mut drops);
-        for link in &self.links {
-            link.add_drops_to(&mut drops);
-        }
-        for (_, processor) in &self.processors {
-            processor.add_drops_to(&mut drops);
-        }
-        for (flow, drops) in (0..flows).zip(&mut drops) {
-            let media = self.media.iter().map(|medium| medium.drops_of(flow));
-            let boxes = self.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
-            *drops += media.chain(boxes).sum::<u64>();
-        }
-        drops
-    }
-
     /// Acts on a host from outside at the current time: its packets are sent, and its timer is updated. Returns
     /// `None` if there is no host at this node.
     pub fn act<R>(&mut self, node: NodeId, action: impl FnOnce(&mut H, Time, &mut Exits) -> R) -> Option<R> {
@@ -399,8 +382,7 @@ impl<H: Node> World<H> {
     /// nothing happens.
     pub fn enter(&mut self, node: NodeId, packet: Packet) {
         let Some(Place::Gate(gate)) = self.nodes.get_mut(node.0 as usize) else { return };
-        gate.counts.entered += 1;
-        gate.counts.entered_bytes += u64::from(packet.size);
+        gate.note_entered(&packet);
         let packet = self.exits.place(packet);
         self.exits.send(packet);
         self.forward_all(node);

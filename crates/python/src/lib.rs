@@ -4,7 +4,6 @@
 //! simulator is in `lab`.
 
 mod abr;
-mod arrow;
 mod controller;
 mod document;
 #[cfg(target_os = "linux")]

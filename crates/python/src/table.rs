@@ -1,6 +1,6 @@
 //! The class `Table`: the columns of a run, readable in place by any Arrow consumer.
 
-use crate::arrow::{self, Field, Source, Values, Words};
+use arrow::{Field, Source, Values, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::borrow::Cow;
@@ -90,6 +90,11 @@ impl Table {
     pub(crate) fn of_sweep(name: impl Into<Cow<'static, str>>, table: lab::sweep::Table) -> Table {
         Table { name: name.into(), note: None, source: Arc::new(Piece(table)) }
     }
+
+    /// A capsule named `arrow_schema`.
+    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        PyCapsule::new_with_value(py, arrow::schema(&*self.source), c"arrow_schema")
+    }
 }
 
 #[pymethods]
@@ -125,7 +130,7 @@ impl Table {
 
     /// The schema as a capsule of the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema_capsule(py, &*self.source)
+        self.schema_capsule(py)
     }
 
     /// Schema and rows as capsules of the Arrow PyCapsule interface. A requested schema is ignored.
@@ -137,7 +142,8 @@ impl Table {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The interface permits the producer to ignore the request; the consumer then casts.
         drop(requested_schema);
-        Ok((arrow::schema_capsule(py, &*self.source)?, arrow::array_capsule(py, &self.source)?))
+        let array = PyCapsule::new_with_value(py, arrow::array(&self.source), c"arrow_array")?;
+        Ok((self.schema_capsule(py)?, array))
     }
 
     /// The rows as a stream of one batch, in a capsule of the Arrow PyCapsule interface.
@@ -148,6 +154,6 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        arrow::stream_capsule(py, &self.source)
+        PyCapsule::new_with_value(py, arrow::stream(&self.source), c"arrow_array_stream")
     }
 }

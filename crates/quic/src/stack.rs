@@ -83,7 +83,8 @@ impl transport::Connection for Connection {
     fn snapshot(&self, no_error: u64) -> Snapshot {
         let clean = (true, no_error);
         let close = self.close_reason().map(|reason| (reason.to_string(), reason.code() == clean));
-        Snapshot { counters: self.stats().into(), window: self.flight().0, close }
+        let streams = Some(self.stream_books());
+        Snapshot { counters: self.stats().into(), window: self.flight().0, close, streams }
     }
     #[inline]
     fn records(&mut self) -> Option<(usize, &mut trace::Log)> {

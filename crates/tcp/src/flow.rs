@@ -258,15 +258,17 @@ impl transport::Connection for TcpConnections {
     /// The sums over all connections, and the first unclean end, or else the last one.
     fn snapshot(&self, no_error: u64) -> Snapshot {
         let (mut counters, mut window, mut close) = (Counters::default(), 0, None);
+        let mut streams = transport::StreamBooks::default();
         for connection in self.iter() {
             counters.add(connection.stats().into());
             window += connection.flight().0;
+            streams.add(connection.stream_books());
             let unclean = matches!(close, Some((_, false)));
             if let Some(reason) = connection.close_reason().filter(|_| !unclean) {
                 close = Some((reason.to_string(), reason.is_clean(no_error)));
             }
         }
-        Snapshot { counters, window, close }
+        Snapshot { counters, window, close, streams: Some(streams) }
     }
     #[inline]
     fn records(&mut self) -> Option<(usize, &mut trace::Log)> {

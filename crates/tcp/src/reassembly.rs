@@ -30,6 +30,8 @@ pub(crate) struct Insertion {
 pub(crate) struct Reassembly {
     /// The next expected number: RCV.NXT without the FIN.
     next: u64,
+    /// Bytes that were read.
+    read: u64,
     /// In-order data that waits for its reader.
     ready: Ready,
     /// Out-of-order data by number, ascending and without overlaps.
@@ -45,6 +47,7 @@ impl Reassembly {
     pub(crate) fn new() -> Reassembly {
         Reassembly {
             next: 1,
+            read: 0,
             ready: Ready::default(),
             early: VecDeque::new(),
             ranges: Ranges::default(),
@@ -62,6 +65,10 @@ impl Reassembly {
     #[inline]
     pub(crate) fn ready_bytes(&self) -> u64 {
         self.ready.len()
+    }
+    /// Bytes that were received in order, and those of them that were read.
+    pub(crate) fn books(&self) -> (u64, u64) {
+        (self.next - 1, self.read)
     }
     /// Whether there is data behind a gap.
     #[inline]
@@ -218,7 +225,9 @@ impl Reassembly {
 
     /// Reads up to `limit` bytes and passes each run to `each`. Returns the number of bytes.
     pub(crate) fn read(&mut self, limit: u64, each: impl FnMut(Run<'_>)) -> u64 {
-        self.ready.take(limit, each)
+        let bytes = self.ready.take(limit, each);
+        self.read += bytes;
+        bytes
     }
 }
 

@@ -25,6 +25,41 @@ pub struct Counters {
     pub rtt: Histogram,
 }
 
+/// What came of the bytes of a connection's streams, headers of records above them included. Retransmissions do not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamBooks {
+    /// Written bytes.
+    pub written: u64,
+    /// Those of them that were sent.
+    pub sent: u64,
+    /// Those that still wait to be sent.
+    pub unsent: u64,
+    /// Those that are never sent, since their streams were reset.
+    pub abandoned: u64,
+    /// Bytes that the peer has acknowledged.
+    pub acked: u64,
+    /// The ends of what has come of all streams: over QUIC also what is missing before them, as for flow control.
+    pub received: u64,
+    /// Those of them that were read or dropped.
+    pub consumed: u64,
+    /// The others.
+    pub unread: u64,
+}
+
+impl StreamBooks {
+    /// Adds the books of another connection of the same flow.
+    pub fn add(&mut self, other: StreamBooks) {
+        self.written += other.written;
+        self.sent += other.sent;
+        self.unsent += other.unsent;
+        self.abandoned += other.abandoned;
+        self.acked += other.acked;
+        self.received += other.received;
+        self.consumed += other.consumed;
+        self.unread += other.unread;
+    }
+}
+
 impl Counters {
     /// Adds the counters of another connection of the same flow.
     pub fn add(&mut self, other: Counters) {

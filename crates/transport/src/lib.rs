@@ -18,7 +18,7 @@ mod stack;
 mod tally;
 
 pub use application::{Application, Opening};
-pub use counters::Counters;
+pub use counters::{Counters, StreamBooks};
 pub use data::{Data, Read};
 pub use datagram::{Arrival, Datagram, Outgoing, Transmit};
 pub use error::{DatagramError, StreamError};
@@ -26,7 +26,7 @@ pub use event::Event;
 pub use path::PathView;
 pub use priority::Priority;
 pub use program::{Owned, Program};
-pub use report::{Load, Number, ObjectLoad, PageLoad, Part, Playback, Progress, Report};
+pub use report::{Load, Number, ObjectLoad, PageLoad, Part, Playback, PlaybackBooks, Progress, Report};
 pub use serve::{Host, serve};
 pub use stack::{Connection, Handle, Notified, Snapshot, Stack};
 pub use tally::Tally;

@@ -1,7 +1,7 @@
 //! The progress of an application, and its report at the end of a run.
 
 use crate::Tally;
-use units::Time;
+use units::{Duration, Time};
 
 /// The progress of one end of an application: what it has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +74,40 @@ pub struct Playback {
     pub changes: Vec<trace::PlaybackChange>,
     /// Numbers about the whole, by names with the unit at the end.
     pub numbers: Vec<(&'static str, Number)>,
+    /// Its books.
+    pub books: PlaybackBooks,
+}
+
+/// What came of the time and of the media of a playback that is over. A track is that of the picture, or of the sound if there
+/// is no picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlaybackBooks {
+    /// From when the viewer asked for it to its end.
+    pub whole: Duration,
+    /// Of that, the time before playback began.
+    pub start_up: Duration,
+    /// The time while media were played.
+    pub playing: Duration,
+    /// The time without media in the buffer.
+    pub stalled: Duration,
+    /// The time without media that never come.
+    pub missing: Duration,
+    /// The time from seeks to the media there.
+    pub seeking: Duration,
+    /// The length of all stalls by the events of the playback, which do not tell missing media apart.
+    pub stalls: Duration,
+    /// The media of the track that were played, by the clock.
+    pub played_by_clock: Duration,
+    /// The media of the track that were played, by segment.
+    pub played_by_segment: Duration,
+    /// Whether each moment of the presentation is in a segment of the track.
+    pub is_whole: bool,
+    /// The media of complete downloads of the track; `None` where a seek, a gap, or a live presentation leaves out some of them.
+    pub handed_over: Option<Duration>,
+    /// Of these, the media before the position at which playback began.
+    pub skipped: Duration,
+    /// Of these, the media that were still in the buffer.
+    pub buffered: Duration,
 }
 
 /// A number of a report.

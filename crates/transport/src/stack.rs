@@ -1,6 +1,6 @@
 //! An endpoint as its host sees it, of any stack.
 
-use crate::{Application, Arrival, Counters, Datagram, Event, Outgoing, Transmit};
+use crate::{Application, Arrival, Counters, Datagram, Event, Outgoing, StreamBooks, Transmit};
 use units::Time;
 use wire::TypedPacket;
 
@@ -129,6 +129,8 @@ pub struct Snapshot {
     pub window: u64,
     /// The reason for its end, if it has ended, and whether that was clean.
     pub close: Option<(String, bool)>,
+    /// The books of its streams, if it keeps any.
+    pub streams: Option<StreamBooks>,
 }
 
 impl<S: Stack + ?Sized> Stack for Box<S> {

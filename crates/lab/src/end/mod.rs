@@ -6,10 +6,12 @@ pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicE
 
 use crate::shared::{Awaited, Shared};
 use ::quic::{MigrateError, Migration};
-use network::{NodeId, Packet, Port};
+use network::{Count, NodeId, Packet, Port};
 use std::rc::Rc;
 use tcp::Ports;
-use transport::{Application, Counters, Load, Opening, Part, Playback, Progress, Report, Snapshot, Tally};
+use transport::{
+    Application, Counters, Load, Opening, Part, Playback, Progress, Report, Snapshot, StreamBooks, Tally,
+};
 use units::{Duration, Time, Timers};
 use wire::Side;
 
@@ -25,6 +27,8 @@ pub(crate) struct EndReport {
     pub parts: Vec<Part>,
     pub stats: Counters,
     pub window: u64,
+    /// The books of the connection's streams, if its stack keeps any.
+    pub streams: Option<StreamBooks>,
     pub close: Option<(String, bool)>,
     /// The objects that its application loaded, if it loads any.
     pub load: Option<Load>,
@@ -111,6 +115,8 @@ pub(crate) struct End {
     pub moved: bool,
     /// The numbers of the ends whose connections belong to the same program, if its own does.
     pub family: Option<Rc<[usize]>>,
+    /// The packets that it has handed to the network.
+    pub sent: Count,
 }
 
 impl End {
@@ -145,7 +151,7 @@ impl End {
     pub(crate) fn report(&mut self, now: Time, endpoints: &Endpoints) -> EndReport {
         let Report { progress, tally, load, playback, parts } = self.application.report(now);
         let no_error = self.application.no_error();
-        let Snapshot { counters, window, close } = match &self.stack {
+        let Snapshot { counters, window, close, streams } = match &self.stack {
             Stack::Quic(end) => end.report(&endpoints.quic, no_error),
             Stack::Tcp(end) => end.report(&endpoints.tcp, no_error),
             Stack::Foreign(end) => end.report(&endpoints.foreign, no_error),
@@ -159,6 +165,7 @@ impl End {
             parts,
             stats: counters,
             window,
+            streams,
             close,
             load,
             playback,

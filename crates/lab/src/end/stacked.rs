@@ -354,6 +354,7 @@ impl End {
         if self.captured {
             self.capture(now, &packet, shared);
         }
+        self.sent.add(packet.size);
         exits.send(packet);
     }
 

@@ -12,7 +12,7 @@ use crate::capture::Tap;
 use crate::ends::number_of_other_end;
 use congestion::PathStore;
 use network::middlebox::Middlebox;
-use network::{BuildError, Exits, Node, NodeId, Packet, Port, Protocol, node_of, port_of};
+use network::{BuildError, Exits, Node, NodeId, Packet, PacketBooks, Port, Protocol, node_of, port_of};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -79,6 +79,8 @@ struct Pep {
     log: Log,
     /// The logs of connections that are gone, with the numbers of sender and connection.
     left: Vec<(u32, u32, Log)>,
+    /// The packets that it has made and taken.
+    books: PacketBooks,
 }
 
 impl Pep {
@@ -108,6 +110,7 @@ impl Pep {
             counters: Counters::default(),
             log: Log::new(middlebox.interest),
             left: Vec::new(),
+            books: PacketBooks::default(),
         })
     }
 
@@ -198,7 +201,7 @@ impl Pep {
     fn serve(&mut self, now: Time, slot: usize, exits: &mut Exits) {
         let Some(splice) = &mut self.slots[slot] else { return };
         let before = splice.buffered;
-        let served = splice.serve(now, self.taps.each_ref().map(Option::as_ref), exits);
+        let served = splice.serve(now, self.taps.each_ref().map(Option::as_ref), &mut self.books.sent, exits);
         self.buffered = self.buffered + splice.buffered - before;
         self.counters.sent += served.packets;
         self.counters.reset += u64::from(served.reset);
@@ -249,6 +252,7 @@ impl Node for Pep {
             return exits.send(packet);
         };
         self.counters.taken += 1;
+        self.books.taken.add(packet.flow, packet.size);
         if let Some(splice) = &mut self.slots[slot] {
             splice.receive(now, side, packet, self.taps[side as usize].as_ref(), exits);
         }
@@ -270,6 +274,9 @@ impl Node for Pep {
     }
     fn takes_transit(&self) -> bool {
         true
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        books.merge(&self.books);
     }
 }
 

@@ -1,7 +1,7 @@
 //! One split connection: the connection with the client, the one with the server, and the data between them.
 
 use crate::capture::Tap;
-use network::{Exits, Packet};
+use network::{Exits, Ledger, Packet};
 use std::net::SocketAddr;
 use tcp::{Arrival, Connection, State};
 use trace::Log;
@@ -45,7 +45,7 @@ impl Half {
     }
 
     /// Sends what the connection has to send; returns the number of packets.
-    fn transmit(&mut self, now: Time, tap: Option<&Tap>, exits: &mut Exits) -> u64 {
+    fn transmit(&mut self, now: Time, tap: Option<&Tap>, made: &mut Ledger, exits: &mut Exits) -> u64 {
         let mut sent = 0;
         loop {
             let mut bytes = exits.buffer();
@@ -58,6 +58,7 @@ impl Half {
             packet.flow = self.flow;
             packet.data = transmit.carries_data;
             packet.carry_tcp();
+            made.add(packet.flow, packet.size);
             capture(now, packet, tap);
             sent += 1;
         }
@@ -147,7 +148,14 @@ impl Splice {
 
     /// Relays what has arrived, as far as the buffers have room: data, the end of the data, and resets; then sends. On each
     /// side an end of the data follows all data, and a reset overtakes it.
-    pub(super) fn serve(&mut self, now: Time, taps: [Option<&Tap>; 2], exits: &mut Exits) -> Served {
+    /// `made` counts the packets that are sent.
+    pub(super) fn serve(
+        &mut self,
+        now: Time,
+        taps: [Option<&Tap>; 2],
+        made: &mut Ledger,
+        exits: &mut Exits,
+    ) -> Served {
         let [client, server] = &mut self.halves;
         let mut served = Served {
             relayed: [
@@ -168,7 +176,7 @@ impl Splice {
             }
         }
         for (half, tap) in self.halves.iter_mut().zip(taps) {
-            served.packets += half.transmit(now, tap, exits);
+            served.packets += half.transmit(now, tap, made, exits);
         }
         self.buffered = self.halves.iter().map(|half| held(&half.connection)).sum();
         served

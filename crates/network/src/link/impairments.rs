@@ -4,6 +4,7 @@
 //! The fate of the n-th packet under one of them is therefore the same with and without the others.
 
 use super::options::DirectionOptions;
+use crate::books::Ledger;
 use crate::error::BuildError;
 use crate::jitter::{self, Jitter};
 use crate::loss::{self, Loss};
@@ -30,6 +31,8 @@ pub(super) struct Impairments {
     duplicate: Option<Chance>,
     /// Selects the altered byte and its value, if packets are altered.
     places: Option<Stream>,
+    /// The copies, by flow.
+    pub(super) copied: Ledger,
 }
 
 struct Chance {
@@ -79,6 +82,7 @@ impl Impairments {
             duplicate: Chance::new(direction.duplicate, stream("duplicate")),
             places: corrupt.is_some().then(|| stream("corrupt place")),
             corrupt,
+            copied: Ledger::default(),
         };
         let any =
             all.loss.is_some() || all.jitter.is_some() || all.corrupt.is_some() || all.duplicate.is_some();

@@ -112,13 +112,17 @@ impl Line {
             Packets::Reordering(..) => None,
         }
     }
-    /// The packets in flight.
+    /// Shows every packet in flight, in any order.
+    pub(crate) fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        match &self.packets {
+            Packets::InOrder(line) => line.iter().for_each(|(_, packet)| show(packet)),
+            Packets::Reordering(heap, _) => heap.iter().for_each(|underway| show(&underway.packet)),
+        }
+    }
+    /// The number of packets in flight.
     pub(crate) fn count(&self) -> Count {
         let mut count = Count::default();
-        match &self.packets {
-            Packets::InOrder(line) => line.iter().for_each(|(_, packet)| count.add(packet.size)),
-            Packets::Reordering(heap, _) => heap.iter().for_each(|underway| count.add(underway.packet.size)),
-        }
+        self.each(&mut |packet| count.add(packet.size));
         count
     }
     #[inline]

@@ -9,6 +9,7 @@ mod channel;
 mod shared;
 mod wlan;
 
+use crate::books::PacketBooks;
 use crate::buffer::{CarrierStats, Overflow, QueueDelays};
 use crate::count::Count;
 use crate::error::BuildError;
@@ -46,8 +47,9 @@ pub trait Medium {
     fn log(&mut self, lane: usize) -> &mut Log;
     /// The lane whose memory has overflowed, if any, by its name, and what overflowed.
     fn overflow(&self) -> Option<(&str, Overflow)>;
-    /// Packets of a flow that were dropped or lost.
-    fn drops_of(&self, flow: u32) -> u64;
+    /// Adds what came of packets here to books: those that each lane's buffer knows, and those that are elsewhere in the
+    /// medium.
+    fn account(&self, books: &mut PacketBooks);
     /// The propagation delay from any attachment to any other.
     fn delay(&self) -> Duration;
     /// The mean rate over time of all attachments together; `None` if it is unlimited.

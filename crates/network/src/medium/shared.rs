@@ -13,6 +13,7 @@
 //! At one instant a departure from a queue precedes an arrival. The medium is computed lazily, like a link.
 
 use super::{Lane, LaneView, Medium, MediumOptions, Profile, Samples};
+use crate::books::PacketBooks;
 use crate::buffer::{Buffer, BufferOptions, MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::error::BuildError;
@@ -299,8 +300,9 @@ impl Medium for Shared {
             .find_map(|attachment| Some((attachment.buffer.name(), attachment.buffer.overflow()?)))
     }
 
-    fn drops_of(&self, flow: u32) -> u64 {
-        self.attachments.iter().map(|attachment| attachment.buffer.drops_of(flow)).sum()
+    fn account(&self, books: &mut PacketBooks) {
+        self.attachments.iter().for_each(|attachment| attachment.buffer.account(books));
+        self.line.each(&mut |packet| books.hold(packet));
     }
     fn delay(&self) -> Duration {
         self.delay

@@ -8,6 +8,7 @@
 use super::quic_flows::{AckOnly, Classifier, Direction, FlowOptions, Flows, Found, problem};
 use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::Port;
+use crate::books::PacketBooks;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::node::Node;
@@ -206,6 +207,10 @@ impl Node for AckPacer {
     }
     fn takes_transit(&self) -> bool {
         true
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        let waiting = self.flows.states().flat_map(|flow| &flow.waiting);
+        waiting.for_each(|(_, packet)| books.hold(packet));
     }
 }
 

@@ -33,10 +33,6 @@ pub trait Middlebox: Node {
     /// in the packets that a connection sends ([`crate::Packet::flow`]), the connection's number among those, counted from
     /// 0, and the log.
     fn connection_logs(&mut self, _take: &mut dyn FnMut(u32, u32, &mut Log)) {}
-    /// The number of dropped packets of a flow.
-    fn drops_of(&self, _flow: u32) -> u64 {
-        0
-    }
 }
 
 /// The inputs for building a middlebox.

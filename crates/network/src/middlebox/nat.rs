@@ -19,7 +19,7 @@ mod icmp;
 
 use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::{NodeId, Port, node_address, node_of, port_of};
-use crate::drops::Drops;
+use crate::books::{Ledger, PacketBooks};
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::node::Node;
@@ -138,7 +138,7 @@ struct Nat {
     /// The earliest time at which a mapping can time out.
     expiry: Time,
     counters: Counters,
-    drops: Drops,
+    drops: Ledger,
     log: Log,
 }
 
@@ -201,7 +201,7 @@ impl Nat {
             tables: <[[Table; 2]; PROTOCOLS]>::default(),
             expiry: Time::NEVER,
             counters: Counters::default(),
-            drops: Drops::default(),
+            drops: Ledger::default(),
             log: Log::new(options.interest),
         })
     }
@@ -330,7 +330,7 @@ impl Nat {
             Refusal::Full => self.counters.full += 1,
             Refusal::Untranslatable => self.counters.untranslatable += 1,
         }
-        self.drops.note(packet.flow);
+        self.drops.add(packet.flow, packet.size);
         if self.log.interest().losses() {
             self.log.push(now, Event::NetworkDrop { length: packet.size, reason: refusal.name() });
         }
@@ -357,6 +357,9 @@ impl Node for Nat {
     }
     fn takes_transit(&self) -> bool {
         true
+    }
+    fn account(&self, books: &mut PacketBooks) {
+        books.dropped.merge(&self.drops);
     }
 }
 
@@ -404,9 +407,6 @@ impl Middlebox for Nat {
         }
         self.expiry = Time::NEVER;
         self.note_forgotten(now, before);
-    }
-    fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.of(flow)
     }
 }
 

@@ -210,6 +210,10 @@ impl<F> Flows<F> {
         (self.slots[slot].0, self.slots[slot].1) = (now, ends);
         Found::New(slot)
     }
+    /// The states in all slots.
+    pub(super) fn states(&self) -> impl Iterator<Item = &F> {
+        self.slots.iter().map(|(_, _, state)| state)
+    }
     /// The state in a slot.
     #[inline]
     pub(super) fn state(&mut self, slot: usize) -> &mut F {

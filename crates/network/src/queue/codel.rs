@@ -197,6 +197,9 @@ impl Queue for CoDel {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.fifo.each(show);
+    }
 }
 
 #[cfg(test)]

@@ -58,6 +58,9 @@ impl Queue for DropHead {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.fifo.each(show);
+    }
 }
 
 #[cfg(test)]

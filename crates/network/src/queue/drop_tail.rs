@@ -86,6 +86,9 @@ impl Queue for DropTail {
     fn waiting(&self) -> Count {
         self.waiting
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.packets.iter().for_each(|(_, packet)| show(packet));
+    }
 }
 
 #[cfg(test)]

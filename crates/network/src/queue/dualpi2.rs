@@ -287,6 +287,10 @@ impl Queue for DualPi2 {
     fn waiting(&self) -> Count {
         self.l4s.fifo.waiting() + self.classic.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.l4s.fifo.each(show);
+        self.classic.fifo.each(show);
+    }
 }
 
 #[cfg(test)]

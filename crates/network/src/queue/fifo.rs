@@ -60,4 +60,8 @@ impl Fifo {
     pub(super) fn waiting(&self) -> Count {
         self.waiting
     }
+    /// Shows every waiting packet.
+    pub(super) fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.packets.iter().for_each(|packet| show(packet));
+    }
 }

@@ -194,6 +194,9 @@ impl Queue for FqCoDel {
     fn waiting(&self) -> Count {
         self.waiting
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.flows.iter().for_each(|flow| flow.fifo.each(show));
+    }
 }
 
 /// Mixes an address and its port into a hash.

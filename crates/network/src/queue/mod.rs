@@ -53,8 +53,10 @@ pub trait Queue {
         self.enqueue(now, packet, report);
         self.dequeue(now, report)
     }
-    /// The waiting packets.
+    /// The number of waiting packets.
     fn waiting(&self) -> Count;
+    /// Shows every waiting packet, in any order: for the books at the end of a run.
+    fn each(&self, show: &mut dyn FnMut(&Packet));
 }
 
 /// The drops and marks of a queue during one call.
@@ -141,6 +143,12 @@ impl Queue for Waiting {
         match self {
             Waiting::DropTail(queue) => queue.waiting(),
             Waiting::Other(queue) => queue.waiting(),
+        }
+    }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        match self {
+            Waiting::DropTail(queue) => queue.each(show),
+            Waiting::Other(queue) => queue.each(show),
         }
     }
 }

@@ -294,6 +294,9 @@ impl Queue for Pie {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.fifo.each(show);
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,9 @@ impl Queue for Policer {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.fifo.each(show);
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ impl Queue for Priority {
     fn waiting(&self) -> Count {
         self.waiting
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.classes.iter().for_each(|class| class.each(show));
+    }
 }
 
 #[cfg(test)]

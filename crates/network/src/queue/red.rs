@@ -203,6 +203,9 @@ impl Queue for Red {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.fifo.each(show);
+    }
 }
 
 /// A power of a number from 0 to 1, by squaring: the same on every machine.

@@ -51,7 +51,8 @@ impl<H: Node> World<H> {
         }
         if let Some(bytes) = echo_reply(&packet) {
             self.answers.echoes += 1;
-            self.answer(&packet, &bytes);
+            self.answer(node, &packet, &bytes);
+            self.between.entry(node).or_default().taken.add(packet.flow, packet.size);
             self.exits.discard(packet);
             return None;
         }
@@ -71,8 +72,7 @@ impl<H: Node> World<H> {
     /// Drops a packet and reports why to its source.
     fn refuse(&mut self, node: NodeId, packet: Box<Packet>, why: IcmpError) -> Option<Box<Packet>> {
         self.report(node, &packet, why);
-        self.drops.note(packet.flow);
-        self.exits.discard(packet);
+        self.drop_at(node, packet);
         None
     }
 
@@ -94,7 +94,7 @@ impl<H: Node> World<H> {
             // if it does not. To it the link speaks, from the side of that link.
             let from = node_address(node, packet.source.is_ipv6());
             let error = written(packet).and_then(|about| icmp::error(&about, from, why));
-            let error = error.and_then(|bytes| self.packet_of(&bytes, packet.flow));
+            let error = error.and_then(|bytes| self.packet_of(node, &bytes, packet.flow));
             let exit = self.ends[hop as usize ^ 1].1;
             if let (Some(error), Place::Middlebox(middlebox)) = (error, &mut self.nodes[node.0 as usize]) {
                 middlebox.accept(self.now, exit, error, &mut self.exits);
@@ -105,21 +105,22 @@ impl<H: Node> World<H> {
     fn report(&mut self, node: NodeId, packet: &Packet, why: IcmpError) {
         let from = node_address(node, packet.source.is_ipv6());
         if let Some(error) = written(packet).and_then(|about| icmp::error(&about, from, why)) {
-            self.answer(packet, &error);
+            self.answer(node, packet, &error);
         }
     }
 
     /// Sends the bytes of an answer to a packet.
-    fn answer(&mut self, to: &Packet, bytes: &[u8]) {
-        if let Some(answer) = self.packet_of(bytes, to.flow) {
+    fn answer(&mut self, node: NodeId, to: &Packet, bytes: &[u8]) {
+        if let Some(answer) = self.packet_of(node, bytes, to.flow) {
             self.exits.send(answer);
         }
     }
 
-    /// The packet with these bytes.
-    fn packet_of(&mut self, bytes: &[u8], flow: u32) -> Option<Box<Packet>> {
+    /// A packet with these bytes, which the node makes.
+    fn packet_of(&mut self, node: NodeId, bytes: &[u8], flow: u32) -> Option<Box<Packet>> {
         let mut packet = gate::packet_of(bytes, self.exits.buffer()).ok()?;
         packet.flow = flow;
+        self.between.entry(node).or_default().sent.add(flow, packet.size);
         Some(self.exits.place(packet))
     }
 }

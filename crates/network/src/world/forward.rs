@@ -85,7 +85,7 @@ impl<H: Node> World<H> {
         let index = node.0 as usize;
         watch.reaches(node, self.now, &packet);
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
-            return self.drop_at_port(packet);
+            return self.drop_at_port(node, packet);
         }
         if let Some(Some(processor)) = self.processor_of.get(index) {
             return self.process(*processor, port, packet);
@@ -131,7 +131,7 @@ impl<H: Node> World<H> {
                 self.timers.set(index, front.wake_at());
             }
             Place::Gate(_) => return self.arrive_at_gate((node, port), packet),
-            Place::Router => return self.drop_unroutable(packet),
+            Place::Router => return self.drop_unroutable(node, packet),
         }
         self.forward_all(node);
     }
@@ -160,13 +160,13 @@ impl<H: Node> World<H> {
             None => self.special_hop(node, &mut packet).unwrap_or(NO_ROUTE),
         };
         if self.ways.down_hops.get(hop as usize).is_some_and(|down| *down) {
-            return self.drop_at_port(packet);
+            return self.drop_at_port(node, packet);
         }
         if packet.hop_limit > 0 {
             self.report_size(node, hop, &packet);
         }
         let Some(link) = self.links.get_mut(hop as usize) else {
-            return self.forward_to_medium(hop, packet);
+            return self.forward_to_medium(node, hop, packet);
         };
         link.offer(self.now, packet, &mut self.exits);
         self.timers.set(self.nodes.len() + hop as usize, link.wake_at());
@@ -215,25 +215,28 @@ impl<H: Node> World<H> {
     }
 
     #[cold]
-    fn forward_to_medium(&mut self, hop: u32, packet: Box<Packet>) {
+    fn forward_to_medium(&mut self, node: NodeId, hop: u32, packet: Box<Packet>) {
         if hop == NO_ROUTE {
-            return self.drop_unroutable(packet);
+            return self.drop_unroutable(node, packet);
         }
         let Hop::Medium { medium, from, to } = self.routes.topology().hop(hop as usize) else {
-            return self.drop_unroutable(packet);
+            return self.drop_unroutable(node, packet);
         };
         self.media[medium].offer(self.now, (from as u16, to as u16), packet, &mut self.exits);
         self.set_medium_timer(medium);
     }
 
-    fn drop_unroutable(&mut self, packet: Box<Packet>) {
+    fn drop_unroutable(&mut self, node: NodeId, packet: Box<Packet>) {
         self.unroutable += 1;
-        self.drops.note(packet.flow);
-        self.exits.discard(packet);
+        self.drop_at(node, packet);
     }
-    fn drop_at_port(&mut self, packet: Box<Packet>) {
+    fn drop_at_port(&mut self, node: NodeId, packet: Box<Packet>) {
         self.dropped_at_ports += 1;
-        self.drops.note(packet.flow);
+        self.drop_at(node, packet);
+    }
+    /// Drops a packet between carrier and node.
+    pub(super) fn drop_at(&mut self, node: NodeId, packet: Box<Packet>) {
+        self.between.entry(node).or_default().dropped.add(packet.flow, packet.size);
         self.exits.discard(packet);
     }
 }

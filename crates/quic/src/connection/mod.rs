@@ -473,6 +473,10 @@ impl Connection {
     pub fn waits_for_allowance(&mut self) -> bool {
         self.streams.wait_for_allowance()
     }
+    /// What came of the bytes of all streams.
+    pub(crate) fn stream_books(&self) -> transport::StreamBooks {
+        self.streams.books()
+    }
     /// What the peer has this endpoint do.
     pub(crate) fn work(&self) -> Work {
         let requests = if self.is_over() { 0 } else { self.streams.peer_open(Direction::Bidirectional) };

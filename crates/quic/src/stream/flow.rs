@@ -143,6 +143,10 @@ impl Grant {
         assert!(self.received <= self.limit, "no more is received than was permitted");
         assert!(self.consumed <= self.received, "what is read was received");
     }
+    /// The bytes that were received, and those that were read or dropped.
+    pub(super) fn books(&self) -> (u64, u64) {
+        (self.received, self.consumed)
+    }
     /// The state of MAX_DATA and the last value sent.
     pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
         (&mut self.update, self.limit)

@@ -59,6 +59,7 @@ pub(crate) enum Reading<'a> {
 
 /// What a sending half holds, in bytes.
 struct Held {
+    written: u64,
     outstanding: u64,
     buffered: u64,
     waiting: u64,
@@ -66,7 +67,12 @@ struct Held {
 
 impl Held {
     fn of(half: &SendHalf) -> Held {
-        Held { outstanding: half.outstanding(), buffered: half.buffered(), waiting: half.waiting() }
+        Held {
+            written: half.written(),
+            outstanding: half.outstanding(),
+            buffered: half.buffered(),
+            waiting: half.waiting(),
+        }
     }
 }
 
@@ -95,6 +101,10 @@ struct Counts {
 /// The counters of stream data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamStats {
+    /// Application bytes written.
+    pub written_bytes: u64,
+    /// Application bytes written that are never sent, since their streams were reset.
+    pub abandoned_bytes: u64,
     /// Application bytes sent for the first time.
     pub sent_bytes: u64,
     /// Application bytes retransmitted.
@@ -289,6 +299,22 @@ impl Streams {
         self.counts[direction_index(direction)].peer_may_open
     }
 
+    /// What came of the bytes of all streams.
+    pub(crate) fn books(&self) -> transport::StreamBooks {
+        let open = || self.slots.iter().flatten();
+        let (received, consumed) = self.grant.books();
+        transport::StreamBooks {
+            written: self.stats.written_bytes,
+            sent: self.stats.sent_bytes,
+            unsent: open().filter_map(|stream| stream.send.as_ref()).map(SendHalf::unsent).sum(),
+            abandoned: self.stats.abandoned_bytes,
+            acked: self.stats.acked_bytes,
+            received,
+            consumed,
+            unread: open().filter_map(|stream| stream.recv.as_ref()).map(RecvHalf::unread).sum(),
+        }
+    }
+
     /// Stops if the books of the connection do not agree with those of its streams.
     pub(crate) fn check(&self) {
         let open = || self.slots.iter().flatten();
@@ -300,6 +326,10 @@ impl Streams {
         receiving().for_each(RecvHalf::check);
         self.credit.check(sending().map(SendHalf::waiting).sum());
         self.grant.check();
+        let books = self.books();
+        let came_of_it = books.sent + books.unsent + books.abandoned;
+        assert_eq!(books.written, came_of_it, "what was written was sent, or waits, or was given up");
+        assert_eq!(books.received, books.consumed + books.unread, "what was received was read, or waits");
         let gaps = receiving().filter(|half| half.counts_as_gap).count();
         assert_eq!(gaps, self.gaps as usize, "the streams with a gap are counted");
         if let Some(allowance) = &self.allowance {
@@ -377,6 +407,7 @@ impl Streams {
             let before = half.waiting();
             half.write(taken);
             let (end, waiting) = (half.written(), half.waiting());
+            self.stats.written_bytes += taken.len();
             self.credit.note_waiting(before, waiting);
             if self.marks.is_some() && !taken.is_empty() {
                 self.note_written(now, id, end);
@@ -433,6 +464,7 @@ impl Streams {
         self.queue_notice(Notice::ResetStream(id));
         let half = self.send_half(id).expect("a stream is open while it is reset");
         let after = Held::of(half);
+        self.stats.abandoned_bytes += before.written - after.written;
         self.release(before.outstanding - after.outstanding);
         self.note_dropped(before.buffered - after.buffered);
         self.release_waiting(before.waiting - after.waiting);

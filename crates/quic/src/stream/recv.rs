@@ -394,6 +394,11 @@ impl RecvHalf {
         self.highest - std::mem::replace(&mut self.read, self.highest)
     }
 
+    /// The bytes up to the highest one that were neither read nor dropped.
+    pub(super) fn unread(&self) -> u64 {
+        self.highest - self.read
+    }
+
     /// Whether little of the window is left, so that more credit is due.
     #[inline]
     pub(crate) fn wants_update(&self) -> bool {

@@ -84,7 +84,9 @@ impl Streams {
         }
         for id in self.own() {
             let half = self.send_half(id).expect("an endpoint sends on the streams that it opens");
-            let (scheduled, sent) = (half.scheduled, half.rewind());
+            let (scheduled, written, sent) = (half.scheduled, half.written(), half.rewind());
+            let abandoned = written - half.written();
+            self.stats.abandoned_bytes += abandoned;
             self.stats.sent_bytes -= sent;
             if scheduled {
                 let key = self.key(id).expect("a stream that is rewound stays open");
@@ -110,5 +112,6 @@ impl Streams {
         for counts in &mut self.counts {
             counts.opened = 0;
         }
+        (self.stats.written_bytes, self.stats.abandoned_bytes) = (0, 0);
     }
 }

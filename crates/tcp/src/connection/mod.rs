@@ -330,6 +330,22 @@ impl Connection {
         assert!(!beyond, "the peer sends no data behind its end");
     }
 
+    /// What came of the bytes of the stream, records of TLS included.
+    pub(crate) fn stream_books(&self) -> transport::StreamBooks {
+        let sent_to = self.recovery.nxt - 1 - u64::from(self.fin_sent);
+        let (received, consumed) = self.incoming.books();
+        transport::StreamBooks {
+            written: self.outgoing.end(),
+            sent: self.stats.sent_bytes,
+            unsent: self.outgoing.end() - sent_to,
+            abandoned: 0,
+            acked: self.recovery.una.clamp(1, sent_to + 1) - 1,
+            received,
+            consumed,
+            unread: self.incoming.ready_bytes(),
+        }
+    }
+
     /// RCV.NXT, which includes the peer's FIN.
     #[inline]
     fn rcv_nxt(&self) -> u64 {

@@ -3,7 +3,7 @@
 use ::video::player::{Outcome, Player, SegmentRecord};
 use ::video::presentation::Kind;
 use trace::{PlaybackChange, VideoSegment};
-use transport::{Number, Playback};
+use transport::{Number, Playback, PlaybackBooks};
 use units::Duration;
 
 /// The report at the end of a playback. `streams` has that of each download.
@@ -41,7 +41,26 @@ pub(super) fn playback(player: &Player, streams: &[Option<u64>]) -> Playback {
         latency: event.latency,
     });
     let numbers = numbers(player);
-    Playback { segments: segments.collect(), changes: changes.collect(), numbers }
+    Playback { segments: segments.collect(), changes: changes.collect(), numbers, books: books(player) }
+}
+
+fn books(player: &Player) -> PlaybackBooks {
+    let (viewed, spans, media) = (player.viewed(), player.spans(), player.media());
+    PlaybackBooks {
+        whole: viewed.end.since(viewed.asked_at),
+        start_up: spans.start_up,
+        playing: spans.played,
+        stalled: spans.stalled,
+        missing: spans.missing,
+        seeking: spans.seeking,
+        stalls: viewed.stalls.iter().fold(Duration::ZERO, |sum, stall| sum + stall.length),
+        played_by_clock: media.by_clock,
+        played_by_segment: media.by_segment,
+        is_whole: media.is_whole,
+        handed_over: media.handed_over,
+        skipped: media.skipped,
+        buffered: media.buffered,
+    }
 }
 
 /// What is told of the whole.

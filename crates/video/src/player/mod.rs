@@ -3,6 +3,7 @@
 //! A [`Player`] is told the time and how its downloads go, and says what it asks for and when it wants to be woken. Time
 //! and position are exact, in integer nanoseconds.
 
+mod books;
 mod clock;
 mod jumps;
 mod lane;
@@ -12,7 +13,7 @@ mod record;
 mod tests;
 
 pub use live::{Chunks, Live};
-pub use record::{Outcome, PlaybackRecord, SegmentRecord, Spans, What};
+pub use record::{Media, Outcome, PlaybackRecord, SegmentRecord, Spans, What};
 
 use crate::Presentation;
 use crate::abr::{Abr, Line};
@@ -138,6 +139,8 @@ pub struct Player {
     segments: Vec<SegmentRecord>,
     events: Vec<PlaybackRecord>,
     spans: Spans,
+    /// The media that were played, by the clock.
+    media: Duration,
 }
 
 impl Player {
@@ -170,6 +173,7 @@ impl Player {
             segments: Vec::new(),
             events: Vec::new(),
             spans: Spans::default(),
+            media: Duration::ZERO,
         }
     }
 
@@ -529,6 +533,7 @@ impl Player {
         self.counted = (now, to);
         let lasted = now.since(since);
         if self.phase == Phase::Playing {
+            self.media += to - from;
             self.lanes[0].play([from, to], &mut self.played);
         }
         if let Some(live) = self.settings.live.as_ref().filter(|_| !lasted.is_zero())

@@ -143,3 +143,20 @@ pub struct Spans {
     /// From a seek to the media there.
     pub seeking: Duration,
 }
+
+/// The media of a playback's first track: that of the picture, if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Media {
+    /// What was played, by the clock.
+    pub by_clock: Duration,
+    /// What was played, by segment.
+    pub by_segment: Duration,
+    /// Whether each moment of the presentation is in a segment of the track, so that the two are equal.
+    pub is_whole: bool,
+    /// The media of all complete downloads; `None` where a seek, a gap, or a live presentation leaves out some of them.
+    pub handed_over: Option<Duration>,
+    /// The media before the position at which playback began, of the segment that it is in.
+    pub skipped: Duration,
+    /// The media in the buffer.
+    pub buffered: Duration,
+}

@@ -24,6 +24,7 @@ mod standard;
 mod terminal;
 
 use super::{Lane, LaneView, Medium, Profile, Samples};
+use crate::books::PacketBooks;
 use crate::buffer::Overflow;
 use crate::count::Count;
 use crate::exits::Exits;
@@ -242,8 +243,9 @@ impl Medium for Cells {
         })
     }
 
-    fn drops_of(&self, flow: u32) -> u64 {
-        (0..self.lanes.len()).map(|lane| self.direction(lane).buffer.drops_of(flow)).sum()
+    fn account(&self, books: &mut PacketBooks) {
+        (0..self.lanes.len()).for_each(|lane| self.direction(lane).account(books));
+        self.handed.iter().for_each(|(_, packet)| books.hold(packet));
     }
     fn delay(&self) -> Duration {
         self.delay

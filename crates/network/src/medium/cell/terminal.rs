@@ -5,6 +5,7 @@ use super::handover::Trigger;
 use super::harq::Harq;
 use super::link::RadioLink;
 use super::{DOWN, InAir, UP};
+use crate::books::PacketBooks;
 use crate::buffer::Buffer;
 use crate::count::Count;
 use crate::exits::Exits;
@@ -44,6 +45,13 @@ impl Direction {
             inside.add(head.size);
         }
         inside
+    }
+
+    /// Adds what came of packets here to books; those that were handed over are elsewhere.
+    pub(super) fn account(&self, books: &mut PacketBooks) {
+        self.buffer.account(books);
+        self.bearer.each(&mut |packet| books.hold(packet));
+        self.head.iter().for_each(|packet| books.hold(packet));
     }
 
     /// Bytes that wait to be sent, with their headers; an estimate while they are in the queue.

@@ -19,6 +19,7 @@ mod standard;
 mod station;
 
 use super::{Lane, LaneView, Medium, Profile, Samples};
+use crate::books::PacketBooks;
 use crate::buffer::{MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::exits::Exits;
@@ -473,8 +474,9 @@ impl Medium for Wlan {
         self.stations.iter().find_map(|station| Some((station.buffer.name(), station.buffer.overflow()?)))
     }
 
-    fn drops_of(&self, flow: u32) -> u64 {
-        self.stations.iter().map(|station| station.buffer.drops_of(flow)).sum()
+    fn account(&self, books: &mut PacketBooks) {
+        self.stations.iter().for_each(|station| station.account(books));
+        self.handed.iter().for_each(|(_, packet)| books.hold(packet));
     }
     fn delay(&self) -> Duration {
         self.delay

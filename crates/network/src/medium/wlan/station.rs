@@ -2,6 +2,7 @@
 
 use super::rate_control::RateControl;
 use super::standard::{DELIMITER, LONGEST, MOST_BYTES, Modulation, Standard};
+use crate::books::PacketBooks;
 use crate::buffer::Buffer;
 use crate::count::Count;
 use crate::exits::Exits;
@@ -134,6 +135,13 @@ impl Station {
     /// Packets inside of the medium.
     pub(super) fn inside(&self) -> Count {
         self.buffer.inside(self.sending + self.handed)
+    }
+
+    /// Adds what came of packets here to books; those that were handed over are elsewhere.
+    pub(super) fn account(&self, books: &mut PacketBooks) {
+        self.buffer.account(books);
+        let sending = self.entries.iter().filter_map(|entry| entry.packet.as_deref());
+        sending.chain(self.held.as_deref()).for_each(|packet| books.hold(packet));
     }
 
     /// Takes a packet that leaves the queue at `now`.

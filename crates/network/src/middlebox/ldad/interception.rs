@@ -19,6 +19,10 @@ impl Cache {
     pub(super) fn take(&mut self, now: Time) -> Option<(Duration, Box<Packet>)> {
         self.0.take().map(|(since, packet)| (now.since(since), packet))
     }
+    /// What is kept.
+    pub(super) fn packet(&self) -> Option<&Packet> {
+        self.0.as_ref().map(|(_, packet)| &**packet)
+    }
     /// Whether anything is kept.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_none()

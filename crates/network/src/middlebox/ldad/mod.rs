@@ -15,7 +15,7 @@ mod timers;
 use super::quic_flows::{Classifier, Direction, Flows, Found};
 use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::Port;
-use crate::drops::Drops;
+use crate::books::{Ledger, PacketBooks};
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::node::Node;
@@ -68,7 +68,7 @@ struct Ldad {
     /// The timers of flows with a held acknowledgement, by slot.
     timers: Timers,
     counters: Counters,
-    drops: Drops,
+    drops: Ledger,
     log: Log,
 }
 
@@ -81,7 +81,7 @@ impl Ldad {
             flows: Flows::new(&own.flow),
             timers: Timers::default(),
             counters: Counters::default(),
-            drops: Drops::default(),
+            drops: Ledger::default(),
             log: Log::new(options.interest),
         })
     }
@@ -103,7 +103,7 @@ impl Ldad {
         let Some((held_for, packet)) = old else { return };
         self.counters.superseded += 1;
         self.note_held(now, held_for);
-        self.drops.note(packet.flow);
+        self.drops.add(packet.flow, packet.size);
         if self.log.interest().losses() {
             self.log.push(now, Event::NetworkDrop { length: packet.size, reason: "superseded" });
         }
@@ -215,6 +215,10 @@ impl Node for Ldad {
     fn takes_transit(&self) -> bool {
         true
     }
+    fn account(&self, books: &mut PacketBooks) {
+        books.dropped.merge(&self.drops);
+        self.flows.states().filter_map(|flow| flow.cache.packet()).for_each(|packet| books.hold(packet));
+    }
 }
 
 impl Middlebox for Ldad {
@@ -238,9 +242,6 @@ impl Middlebox for Ldad {
     }
     fn log(&mut self) -> &mut Log {
         &mut self.log
-    }
-    fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.of(flow)
     }
 }
 

@@ -88,7 +88,7 @@ fn what_nobody_asked_for_and_what_has_no_port_is_dropped() {
             ("mappings_forgotten", 0),
         ]
     );
-    assert_eq!(nat.drops_of(0), 3);
+    assert_eq!(nat.drops.of(0).packets, 3);
     let reasons = nat.log.drain().filter_map(|record| match record.event {
         Event::NetworkDrop { reason, .. } => Some(reason),
         _ => None,

@@ -155,6 +155,11 @@ impl Bearer {
         }
     }
 
+    /// Shows every packet between queue and far end.
+    pub(super) fn each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.packets.iter().filter_map(|held| held.packet.as_deref()).for_each(show);
+    }
+
     /// Bytes that were taken from the queue and not sent, or that are to be sent again, with their headers.
     pub(super) fn backlog(&self) -> u64 {
         let again = self.arq.as_ref().map_or(0, Arq::backlog);

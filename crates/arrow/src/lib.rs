@@ -1,21 +1,19 @@
-//! Exports columns to any Arrow reader without copying, through the Arrow C data and C stream interfaces in PyCapsules.
+//! Exports columns to any Arrow reader without copying, through the Arrow C data and C stream interfaces.
 //!
-//! The structures are those of the Arrow specification ("The Arrow C data interface", "The Arrow C stream interface",
-//! "The Arrow PyCapsule Interface"). This is the only file of the module with `unsafe` code. It is sound because of two
-//! rules:
+//! The structures are those of the Arrow specification ("The Arrow C data interface", "The Arrow C stream interface"). It is a
+//! crate of its own, without Python, so that Miri can run its tests (`make miri`): this is `unsafe` code. It is sound because
+//! of two rules:
 //!
 //! * Every exported array holds a reference to the [`Source`] whose buffers it points into, and those never change.
 //! * Every structure is freed only by its own `release`, which marks it as released and therefore runs once.
-#![allow(unsafe_code, reason = "the C data interface is made of raw pointers; nothing else of the module is")]
+#![allow(unsafe_code, reason = "the C data interface is made of raw pointers")]
 
-use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 /// An exportable table: it owns the memory of its fields, and never changes.
-pub(crate) trait Source: Send + Sync {
+pub trait Source: Send + Sync {
     /// The columns, each with [`Source::rows`] values.
     fn fields(&self) -> Vec<Field<'_>>;
     /// The number of rows.
@@ -23,17 +21,17 @@ pub(crate) trait Source: Send + Sync {
 }
 
 /// A column.
-pub(crate) struct Field<'a> {
+pub struct Field<'a> {
     /// The name.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// The values, one per row.
-    pub(crate) values: Values<'a>,
+    pub values: Values<'a>,
     /// A bitmap, lowest bit first, with 1 for a value and 0 for null; `None` if there are no nulls.
-    pub(crate) validity: Option<&'a [u8]>,
+    pub validity: Option<&'a [u8]>,
 }
 
 /// The values of a column in memory.
-pub(crate) enum Values<'a> {
+pub enum Values<'a> {
     /// Doubles.
     F64(&'a [f64]),
     /// Unsigned integers.
@@ -50,11 +48,11 @@ pub(crate) enum Values<'a> {
 
 /// The dictionary of a text column in Arrow's layout.
 #[derive(Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub struct Words<'a> {
     /// The start of each word in `bytes`, and the end of the last one.
-    pub(crate) offsets: &'a [i32],
+    pub offsets: &'a [i32],
     /// The concatenated words in UTF-8.
-    pub(crate) bytes: &'a [u8],
+    pub bytes: &'a [u8],
 }
 
 impl Values<'_> {
@@ -70,7 +68,7 @@ impl Values<'_> {
     }
 
     /// The address of the values.
-    pub(crate) fn address(&self) -> *const c_void {
+    pub fn address(&self) -> *const c_void {
         match self {
             Values::F64(values) => values.as_ptr().cast(),
             Values::U64(values) => values.as_ptr().cast(),
@@ -164,7 +162,7 @@ impl Node {
 
 /// `struct ArrowSchema`.
 #[repr(C)]
-pub(crate) struct ArrowSchema {
+pub struct ArrowSchema {
     format: *const c_char,
     name: *const c_char,
     metadata: *const c_char,
@@ -178,7 +176,7 @@ pub(crate) struct ArrowSchema {
 
 /// `struct ArrowArray`.
 #[repr(C)]
-pub(crate) struct ArrowArray {
+pub struct ArrowArray {
     length: i64,
     null_count: i64,
     offset: i64,
@@ -193,7 +191,7 @@ pub(crate) struct ArrowArray {
 
 /// `struct ArrowArrayStream`.
 #[repr(C)]
-pub(crate) struct ArrowArrayStream {
+pub struct ArrowArrayStream {
     get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
     get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
     get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
@@ -225,37 +223,30 @@ struct StreamParts {
     done: bool,
 }
 
-/// A capsule named `arrow_schema`.
-pub(crate) fn schema_capsule<'py>(py: Python<'py>, source: &dyn Source) -> PyResult<Bound<'py, PyCapsule>> {
-    PyCapsule::new_with_value(py, schema(Node::table(source)), c"arrow_schema")
+/// The schema of a table: that of a struct whose children are the columns.
+pub fn schema(source: &dyn Source) -> ArrowSchema {
+    schema_of(Node::table(source))
 }
 
-/// A capsule named `arrow_array`.
-pub(crate) fn array_capsule<'py>(
-    py: Python<'py>,
-    source: &Arc<dyn Source>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    PyCapsule::new_with_value(py, array(Node::table(&**source), source), c"arrow_array")
+/// A table: a struct whose children are the columns.
+pub fn array(source: &Arc<dyn Source>) -> ArrowArray {
+    array_of(Node::table(&**source), source)
 }
 
-/// A capsule named `arrow_array_stream`: one batch with all rows.
-pub(crate) fn stream_capsule<'py>(
-    py: Python<'py>,
-    source: &Arc<dyn Source>,
-) -> PyResult<Bound<'py, PyCapsule>> {
+/// A stream with one batch, which is the table.
+pub fn stream(source: &Arc<dyn Source>) -> ArrowArrayStream {
     let parts = Box::new(StreamParts { source: Arc::clone(source), done: false });
-    let stream = ArrowArrayStream {
+    ArrowArrayStream {
         get_schema: Some(stream_schema),
         get_next: Some(stream_next),
         get_last_error: Some(stream_error),
         release: Some(release_stream),
         private_data: Box::into_raw(parts).cast(),
-    };
-    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
 }
 
-fn schema(node: Node) -> ArrowSchema {
-    let children = node.children.into_iter().map(|child| Box::into_raw(Box::new(schema(child)))).collect();
+fn schema_of(node: Node) -> ArrowSchema {
+    let children = node.children.into_iter().map(|child| Box::into_raw(Box::new(schema_of(child)))).collect();
     let mut parts = Box::new(SchemaParts { name: node.name, children });
     ArrowSchema {
         format: node.format.as_ptr(),
@@ -264,15 +255,15 @@ fn schema(node: Node) -> ArrowSchema {
         flags: if node.nullable { NULLABLE } else { 0 },
         n_children: parts.children.len() as i64,
         children: parts.children.as_mut_ptr(),
-        dictionary: node.dictionary.map_or(null_mut(), |words| Box::into_raw(Box::new(schema(*words)))),
+        dictionary: node.dictionary.map_or(null_mut(), |words| Box::into_raw(Box::new(schema_of(*words)))),
         release: Some(release_schema),
         private_data: Box::into_raw(parts).cast(),
     }
 }
 
-fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
+fn array_of(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
     let children =
-        node.children.into_iter().map(|child| Box::into_raw(Box::new(array(child, source)))).collect();
+        node.children.into_iter().map(|child| Box::into_raw(Box::new(array_of(child, source)))).collect();
     let mut parts = Box::new(ArrayParts { buffers: node.buffers, children, _source: Arc::clone(source) });
     ArrowArray {
         length: node.length as i64,
@@ -285,7 +276,7 @@ fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
         children: parts.children.as_mut_ptr(),
         dictionary: node
             .dictionary
-            .map_or(null_mut(), |words| Box::into_raw(Box::new(array(*words, source)))),
+            .map_or(null_mut(), |words| Box::into_raw(Box::new(array_of(*words, source)))),
         release: Some(release_array),
         private_data: Box::into_raw(parts).cast(),
     }
@@ -293,7 +284,7 @@ fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     // SAFETY: the consumer passes the structure that it received, or a bitwise copy of it (the specification permits
-    // both), before it is released. `private_data` and `dictionary` therefore have the values set by `schema()`.
+    // both), before it is released. `private_data` and `dictionary` therefore have the values set by `schema_of`.
     // Children that the consumer has moved out are marked as released, so dropping their boxes frees nothing else.
     unsafe {
         let schema = &mut *schema;
@@ -307,7 +298,7 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
 }
 
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: as in `release_schema`, with the values set by `array()`.
+    // SAFETY: as in `release_schema`, with the values set by `array_of`.
     unsafe {
         let array = &mut *array;
         let parts = Box::from_raw(array.private_data.cast::<ArrayParts>());
@@ -324,7 +315,7 @@ unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut Arro
     // possibly uninitialised, and is therefore written without dropping the previous value.
     unsafe {
         let parts = &*(*stream).private_data.cast::<StreamParts>();
-        out.write(schema(Node::table(&*parts.source)));
+        out.write(schema(&*parts.source));
     }
     0
 }
@@ -333,7 +324,7 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     // SAFETY: as in `stream_schema`; the consumer uses the stream from one thread at a time, so `parts` is unique.
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
-        out.write(if parts.done { ended() } else { array(Node::table(&*parts.source), &parts.source) });
+        out.write(if parts.done { ended() } else { array(&parts.source) });
         parts.done = true;
     }
     0
@@ -361,7 +352,7 @@ unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
 }
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    // SAFETY: not yet released, so `private_data` has the value set by `stream_capsule`.
+    // SAFETY: not yet released, so `private_data` has the value set by `stream`.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
         (*stream).release = None;
@@ -402,3 +393,6 @@ unsafe impl Send for ArrowSchema {}
 unsafe impl Send for ArrowArray {}
 // SAFETY: as for the schema.
 unsafe impl Send for ArrowArrayStream {}
+
+#[cfg(test)]
+mod tests;
