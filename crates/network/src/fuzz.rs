@@ -206,6 +206,7 @@ impl Trial {
         self.inside.values().for_each(|(_, _, size)| count.add(*size));
         assert_eq!(self.queue.waiting(), count, "{}: the count is wrong", self.name);
         assert!(!self.report.overflow, "{}: so few packets do not overflow", self.name);
+        self.queue.check();
     }
 }
 

@@ -37,6 +37,8 @@ pub trait Middlebox: Node {
     fn drops_of(&self, _flow: u32) -> u64 {
         0
     }
+    /// Stops unless what is certain of its memory holds. Called after each of its steps in builds with debug assertions.
+    fn check(&self) {}
 }
 
 /// The inputs for building a middlebox.

@@ -287,6 +287,16 @@ impl Queue for DualPi2 {
     fn waiting(&self) -> Count {
         self.l4s.fifo.waiting() + self.classic.fifo.waiting()
     }
+    fn check(&self) {
+        self.bound.check(self.waiting());
+        assert!((0.0..=1.0).contains(&self.base), "the base probability is a probability");
+        for (side, l4s) in [(&self.l4s, true), (&self.classic, false)] {
+            side.fifo.check();
+            assert!((0.0..=1.0).contains(&side.count), "a likelihood above one has become a signal");
+            let own = side.fifo.head().is_none_or(|packet| packet.ecn.is_l4s() == l4s);
+            assert!(own, "each packet waits in the queue of its ECN field");
+        }
+    }
 }
 
 #[cfg(test)]

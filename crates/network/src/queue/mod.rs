@@ -55,6 +55,9 @@ pub trait Queue {
     }
     /// The waiting packets.
     fn waiting(&self) -> Count;
+    /// Stops unless what is certain of its contents holds. Called after each of the calls above, by tests, by the fuzzer and
+    /// in builds with debug assertions, in which whoever drives it also checks the contract.
+    fn check(&self) {}
 }
 
 /// The drops and marks of a queue during one call.
@@ -141,6 +144,12 @@ impl Queue for Waiting {
         match self {
             Waiting::DropTail(queue) => queue.waiting(),
             Waiting::Other(queue) => queue.waiting(),
+        }
+    }
+    fn check(&self) {
+        match self {
+            Waiting::DropTail(queue) => queue.check(),
+            Waiting::Other(queue) => queue.check(),
         }
     }
 }

@@ -91,6 +91,11 @@ impl Queue for Policer {
     fn waiting(&self) -> Count {
         self.fifo.waiting()
     }
+    fn check(&self) {
+        self.bucket.check();
+        self.fifo.check();
+        self.bound.check(self.fifo.waiting());
+    }
 }
 
 #[cfg(test)]

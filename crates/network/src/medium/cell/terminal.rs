@@ -76,6 +76,12 @@ impl Direction {
         }
     }
 
+    /// Stops unless its parts agree.
+    fn check(&self) {
+        self.buffer.check();
+        self.bearer.check();
+        self.harq.check();
+    }
     /// Loses all packets that wait.
     pub(super) fn lose_waiting(&mut self, now: Time, exits: &mut Exits) {
         if let Some(packet) = self.head.take() {
@@ -220,6 +226,14 @@ pub(super) struct Terminal {
 impl Terminal {
     pub(super) fn direction(&mut self, way: usize) -> &mut Direction {
         if way == DOWN { &mut self.downlink } else { &mut self.uplink }
+    }
+    /// Stops unless its parts agree.
+    pub(super) fn check(&self) {
+        self.downlink.check();
+        self.uplink.check();
+        let slots = self.requests.grants.iter().map(|grant| grant.slot);
+        assert!(slots.is_sorted(), "grants are used in the order in which they were given");
+        assert!(self.requests.grants.iter().all(|grant| grant.prbs > 0), "a grant has resource blocks");
     }
     /// A direction, and the other one.
     pub(super) fn both(&mut self, way: usize) -> (&mut Direction, &mut Direction) {
