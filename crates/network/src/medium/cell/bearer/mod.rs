@@ -487,7 +487,11 @@ impl Bearer {
             self.packets.front().is_none_or(|held| held.end > self.done),
             "what is whole was handed over"
         );
-        assert_eq!(ends.next_back().unwrap_or(self.end), self.end, "the last packet is the end of the stream");
+        assert_eq!(
+            ends.next_back().unwrap_or(self.end),
+            self.end,
+            "the last packet is the end of the stream"
+        );
         let mut inside = crate::count::Count::default();
         self.packets
             .iter()
