@@ -170,6 +170,7 @@ impl Arq {
 
     /// When the sender asks again, or the far end may report, after `now`; everything below `known` is received or missing
     /// there.
+    #[inline]
     pub(super) fn next_timer(&self, now: Time, known: u64) -> Option<Time> {
         let asks = self.asked.map(|(_, at)| at);
         let reports = (self.not_before > now && self.has_report(known)).then_some(self.not_before);

@@ -76,6 +76,7 @@ impl Harq {
         self.busy > 0
     }
     /// Takes back a block that was received or given up.
+    #[inline]
     pub(super) fn end(&mut self, process: usize, mut block: Block) {
         block.filling.clear();
         (block.attempt, block.buffer_status) = (0, None);

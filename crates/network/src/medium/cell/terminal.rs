@@ -105,6 +105,7 @@ pub(super) struct FromQueue<'a> {
 
 impl FromQueue<'_> {
     /// The next packet that is not too old.
+    #[inline]
     fn take(&mut self) -> Option<Box<Packet>> {
         loop {
             let packet = match self.head.take() {
@@ -144,6 +145,7 @@ pub(super) struct ToNode<'a> {
 }
 
 impl Far for ToNode<'_> {
+    #[inline]
     fn hand_over(&mut self, now: Time, packet: Box<Packet>, stages: Stages) {
         self.air.delays += stages;
         if self.buffer.log().interest().metrics {
@@ -288,6 +290,7 @@ impl Terminal {
     }
 
     /// The slot from which on the terminal can be served in a direction; `None` if it does not ask for that.
+    #[inline]
     pub(super) fn ready(&self, way: usize, now: Time, processing: u64) -> Option<u64> {
         let from = if way == DOWN {
             let waits = self.downlink.backlog() > 0 || self.uplink.bearer.report_size(now).is_some();
@@ -300,6 +303,7 @@ impl Terminal {
     }
 
     /// Whether the terminal has something to send of which the station does not know.
+    #[inline]
     pub(super) fn has_to_ask(&self, now: Time) -> bool {
         let Requests { known, requested, grants } = &self.requests;
         let unknown = *known == 0 && requested.is_none() && grants.is_empty() && !self.uplink.harq.is_busy();
@@ -307,6 +311,7 @@ impl Terminal {
     }
 
     /// The next slot behind `slot` in which something happens at the terminal, but for new blocks.
+    #[inline]
     pub(super) fn next_slot(&self, slot: u64, now: Time, (slot_ns, processing): (u64, u64)) -> Option<u64> {
         let Terminal { downlink, uplink, requests, .. } = self;
         let again = uplink.harq.next_due().map(|due| due.saturating_sub(processing));

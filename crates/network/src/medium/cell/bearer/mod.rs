@@ -246,6 +246,7 @@ impl Bearer {
     }
 
     /// Takes a received part of a block. Packets that are complete and in their order are handed over.
+    #[inline]
     pub(super) fn receive(&mut self, now: Time, (from, to): Span, far: &mut impl Far) {
         // A part that was given up, or that was received before, is discarded.
         let mut at = self.pieces.partition_point(|piece| piece.end <= from.max(self.done));
@@ -360,6 +361,7 @@ impl Bearer {
     }
 
     /// The start of the first piece at or behind a position that the far end has not received.
+    #[inline]
     fn first_missing_from(&self, position: u64) -> u64 {
         let first = self.pieces.partition_point(|piece| piece.end <= position);
         let mut start = position.max(self.done);
@@ -373,6 +375,7 @@ impl Bearer {
     }
 
     /// When a timer of the far end or of the sender expires after `now`, if [`Bearer::wake`] was called then.
+    #[inline]
     pub(super) fn next_timer(&self, now: Time) -> Option<Time> {
         let reordering = self.reordering.map(|(at, _)| at);
         let arq = self.arq.as_ref().and_then(|arq| arq.next_timer(now, self.reported));
