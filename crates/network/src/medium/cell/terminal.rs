@@ -62,6 +62,7 @@ impl Direction {
     }
 
     /// Drops the packets at the head of the queue that have become too old, so that they take no place from others.
+    #[inline]
     pub(super) fn discard_late(&mut self, now: Time, exits: &mut Exits) {
         if self.discard.is_some() {
             let mut source = FromQueue {
@@ -181,6 +182,7 @@ pub(super) struct Requests {
 
 impl Requests {
     /// Takes what a terminal says of its backlog, of which grants that are still to come will take a part.
+    #[inline]
     pub(super) fn note_status(&mut self, bytes: u64) {
         let coming: u64 = self.grants.iter().map(|grant| u64::from(grant.bytes)).sum();
         self.known = quantized(bytes).saturating_sub(coming);
@@ -244,6 +246,7 @@ impl Terminal {
     }
 
     /// Fills the block of a process; returns whether there was anything to fill it with.
+    #[inline]
     pub(super) fn fill(
         &mut self,
         way: usize,

@@ -308,6 +308,7 @@ impl Bearer {
     }
 
     /// Hands over what is complete and in order, and starts or stops t-Reordering.
+    #[inline]
     fn advance(&mut self, now: Time, far: &mut impl Far) {
         self.process(now, 0, far);
         if self.reordering.is_some_and(|(_, edge)| edge <= self.done) {
