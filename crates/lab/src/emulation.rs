@@ -64,6 +64,8 @@ impl Arrivals {
     /// Adds a packet that came at this time, which is not before that of the packet added last, to the gate with this number. A time
     /// before that of the world counts as the world's, one beyond the end of the turn as that.
     pub fn add(&mut self, at: Time, gate: usize, packet: Packet) {
+        let last = self.packets.back().map(|(last, ..)| *last);
+        debug_assert!(last.is_none_or(|last| last <= at), "packets come in the order of time");
         self.packets.push_back((at, gate, packet));
     }
 }
@@ -265,9 +267,8 @@ impl<'a> Gates<'a> {
         let Emulation { scenario, options, altered_leave, .. } = *emulation;
         let nodes: Vec<NodeId> = scenario.gates().map(|(node, _)| NodeId(node as u32)).collect();
         for node in &nodes {
-            if let Some(gate) = running.world.gate_mut(*node) {
-                gate.altered_leave = altered_leave;
-            }
+            let gate = running.world.gate_mut(*node).expect("a gate of the scenario is one of the world");
+            gate.altered_leave = altered_leave;
         }
         let number = cross_number(&scenario.unfolded(), scenario.cross_traffic.len());
         let mut made = Gates { nodes, taps: Vec::new(), options, number };
@@ -295,7 +296,8 @@ impl<'a> Gates<'a> {
     }
 
     fn failed(&self, error: std::io::Error) -> RunError {
-        RunError::Output { path: self.options.pcap.clone().unwrap_or_default(), error }
+        let path = self.options.pcap.clone().expect("only a capture can fail here");
+        RunError::Output { path, error }
     }
 
     fn capture(&self, at: Time, gate: usize, packet: &Packet) -> Result<(), RunError> {
@@ -327,7 +329,8 @@ impl<'a> Gates<'a> {
                 let buffer = outside.leave(number, at, packet);
                 running.world.recycle(buffer);
             }
-            counts.extend(running.world.gate_mut(*node).map(|gate| gate.counts));
+            let gate = running.world.gate_mut(*node).expect("a gate of the scenario is one of the world");
+            counts.push(gate.counts);
         }
         Ok(())
     }

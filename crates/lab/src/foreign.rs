@@ -34,8 +34,9 @@ fn options(config: &Config) -> Options {
         config.initial_max_stream_data_uni,
     ];
     let controller = CONTROLLERS.iter().find(|(name, _)| *name == config.controller.name);
+    let (_, controller) = controller.expect("the reader refuses controllers that quinn-proto does not have");
     Options {
-        controller: controller.map_or(Controller::NewReno, |(_, controller)| *controller),
+        controller: *controller,
         initial_window: config.initial_window.map_or(initial_window, |packets| packets * payload),
         initial_rtt: config.initial_rtt,
         max_udp_payload: config.max_udp_payload,
@@ -43,7 +44,7 @@ fn options(config: &Config) -> Options {
         max_idle_timeout: config.max_idle_timeout,
         keep_alive: config.keep_alive,
         max_data: config.initial_max_data.as_bytes(),
-        max_stream_data: streams.map(|size| size.as_bytes()).into_iter().max().unwrap_or_default(),
+        max_stream_data: streams.map(|size| size.as_bytes()).into_iter().fold(0, u64::max),
         max_streams: (config.initial_max_streams_bidi, config.initial_max_streams_uni),
         send_queue: config.send_queue.map(|size| size.as_bytes()),
         ecn: config.ecn,

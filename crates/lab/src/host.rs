@@ -74,9 +74,11 @@ impl<'a> Host<'a> {
         ports.sort_unstable();
         // Several flows may share a port of an endpoint.
         ports.dedup();
+        assert!(ports.is_sorted_by(|one, next| one.0 < next.0), "a port of a host is that of one endpoint");
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
         flows.sort_unstable();
+        assert!(flows.is_sorted_by(|one, next| one.0 < next.0), "a packet has one end that receives it");
         set_families(&mut ends);
         let places = endpoints.set_timers(ends.len() + crossing.len());
         let mut timers = Timers::new(ends.len() + crossing.len() + places.len());
@@ -145,16 +147,16 @@ impl<'a> Host<'a> {
     }
 
     /// The number of the client of a flow among the ends.
-    fn client_of(&self, flow: usize) -> Option<usize> {
-        self.ends.iter().position(|end| end.flow == flow && end.side == Side::Client)
+    fn client_of(&self, flow: usize) -> usize {
+        let client = self.ends.iter().position(|end| end.flow == flow && end.side == Side::Client);
+        client.expect("a client that acts is at its host")
     }
 
     /// Schedules the opening of the connection of a flow's client.
     pub(crate) fn open(&mut self, now: Time, flow: usize, at: Time) {
-        if let Some(index) = self.client_of(flow) {
-            self.ends[index].open(at);
-            self.ends[index].arm(now, index, &mut self.timers);
-        }
+        let index = self.client_of(flow);
+        self.ends[index].open(at);
+        self.ends[index].arm(now, index, &mut self.timers);
     }
 
     #[cold]
@@ -172,7 +174,7 @@ impl<'a> Host<'a> {
         (port, how): (Port, Migration),
         exits: &mut Exits,
     ) -> Result<(), MigrateError> {
-        let Some(index) = self.client_of(flow) else { return Ok(()) };
+        let index = self.client_of(flow);
         let result = self.ends[index].migrate(now, &mut self.endpoints, (self.node, port), how);
         self.settle(now, index, exits);
         result
@@ -207,7 +209,7 @@ impl<'a> Host<'a> {
         match place {
             Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, &mut stage),
             Place::Foreign(at) => endpoints.foreign[at].accept(now, packet, &mut stage),
-            Place::Quic(_) => {}
+            Place::Quic(_) => unreachable!("endpoints of QUIC take their packets elsewhere"),
         }
     }
 
@@ -279,7 +281,7 @@ impl Node for Host<'_> {
 
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         while self.timers.at().is_some_and(|at| at <= now) {
-            let Some((_, number)) = self.timers.next() else { break };
+            let (_, number) = self.timers.next().expect("a timer that is due has a number");
             if number < self.ends.len() {
                 // `settle` sets its timer to a later time.
                 self.ends[number].wake(now, number, &mut self.endpoints, &self.shared);
@@ -295,7 +297,9 @@ impl Node for Host<'_> {
 
     fn listens(&self, packet: &Packet) -> bool {
         let port = packet.destination.port();
+        // Who is no part of the scenario has no flow, and so no application here.
         packet.protocol() != Protocol::Ip
+            && self.end_of(packet).is_some()
             && find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))).is_some()
     }
 

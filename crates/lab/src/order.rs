@@ -37,6 +37,10 @@ impl Order {
     pub(crate) fn on_end(&mut self, flow: usize) {
         let from = self.waiting.partition_point(|(before, _)| *before < flow);
         let to = self.waiting.partition_point(|(before, _)| *before <= flow);
+        debug_assert!(
+            self.waiting[from..to].iter().all(|(_, start)| start.flow != flow),
+            "no flow waits for itself"
+        );
         self.ready.extend(self.waiting[from..to].iter().map(|(_, start)| *start));
     }
 

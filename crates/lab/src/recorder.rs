@@ -39,6 +39,7 @@ impl<'a> Recorder<'a> {
     }
     /// The subject of a further connection of an end, registered now if necessary; `first` is that of the end's first one.
     pub(crate) fn part(&mut self, first: u32, index: usize) -> u32 {
+        debug_assert!(index > 0, "the first connection has the subject of its end");
         let subjects = &mut self.subjects;
         *self.parts.entry((first, index)).or_insert_with(|| {
             let end = subjects.get(first);

@@ -306,6 +306,8 @@ fn execute(
         .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))
         .collect();
     crossing.sort_unstable();
+    let numbers = crossing.iter().map(|(number, _)| *number);
+    assert!(numbers.eq(0..scenario.cross_traffic.len()), "each sender of cross traffic is at one host");
     let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
     let numbers = crate::flows::cross_number(scenario, scenario.cross_traffic.len());
     let lost = (0..numbers).map(|number| audited.flows.dropped.of(number).packets).collect();
@@ -372,13 +374,15 @@ impl LogSubjects {
         let processors = scenario
             .processing()
             .map(|(index, _)| recorder.register_lane(&scenario.nodes[index].name, PROCESSING, None));
-        let processors = processors.collect();
+        let processors: Vec<u32> = processors.collect();
         let names = if nodes.is_empty() {
             [Vec::new(), Vec::new()]
         } else {
             let nodes = scenario.nodes.iter().map(|node| node.name.clone()).collect();
             [nodes, scenario.flows.iter().map(|flow| flow.name.clone()).collect()]
         };
+        assert_eq!(links.len(), world.links().len(), "the log of each direction of a link has a subject");
+        assert_eq!(processors.len(), world.processors().len(), "the log of each server has a subject");
         LogSubjects { links, media, nodes, processors, names }
     }
 
@@ -399,18 +403,16 @@ impl LogSubjects {
             }
         }
         for (node, subject) in &self.nodes {
-            if let Some(middlebox) = world.middlebox_mut(*node) {
-                take(*subject, middlebox.log());
-            }
+            let middlebox = world.middlebox_mut(*node).expect("a middlebox of the scenario is in the world");
+            take(*subject, middlebox.log());
         }
         for ((_, processor), subject) in world.processors_mut().iter_mut().zip(&self.processors) {
             take(*subject, processor.log());
         }
         drop(recorder);
         for (node, _) in &self.nodes {
-            if let Some(middlebox) = world.middlebox_mut(*node) {
-                self.drain_connections(*node, middlebox, shared);
-            }
+            let middlebox = world.middlebox_mut(*node).expect("a middlebox of the scenario is in the world");
+            self.drain_connections(*node, middlebox, shared);
         }
     }
 
@@ -420,7 +422,8 @@ impl LogSubjects {
         let [nodes, flows] = &self.names;
         middlebox.connection_logs(&mut |sender, number, log| {
             let (flow, side) = crate::ends::end_with(sender);
-            let (Some(flow), Some(name)) = (flows.get(flow), nodes.get(node.0 as usize)) else { return };
+            // A connection from outside is of no flow, and has no records.
+            let (Some(flow), name) = (flows.get(flow), &nodes[node.0 as usize]) else { return };
             let of = (node.0, sender, number as usize);
             let subject = recorder.proxied(of, flow, name, traced(side));
             shared.note_records(recorder.take(subject, log));
@@ -468,7 +471,8 @@ impl<'a> Running<'a> {
         let ready = shared.order.borrow_mut().take_ready();
         for start in ready {
             let node = NodeId(start.client as u32);
-            self.world.act(node, |host, now, _| host.open(now, start.flow, now + start.wait));
+            let opened = self.world.act(node, |host, now, _| host.open(now, start.flow, now + start.wait));
+            opened.expect("the client of a flow is at a host");
             step = Step::Budget;
         }
         self.subjects.drain(&mut self.world, shared);
@@ -488,14 +492,15 @@ impl Actions for World<Host<'_>> {
     }
     fn migrate(&mut self, node: NodeId, flow: usize, port: Port, how: Migration) -> Result<(), MigrateError> {
         self.use_port_address(node, port);
-        self.act(node, |host, now, exits| host.migrate(now, flow, (port, how), exits)).unwrap_or(Ok(()))
+        self.act(node, |host, now, exits| host.migrate(now, flow, (port, how), exits))
+            .expect("the client of a flow is at a host")
     }
     fn forget(&mut self, node: NodeId) {
         World::forget(self, node);
         self.act(node, |host, now, _| host.forget(now));
     }
     fn tamper(&mut self, node: NodeId, factor: f64) {
-        self.act(node, |host, _, _| host.tamper(factor));
+        self.act(node, |host, _, _| host.tamper(factor)).expect("only hosts have QUIC clients");
     }
 }
 
@@ -637,7 +642,8 @@ fn column_options(scenario: &Scenario) -> trace::columns::Options {
 fn qlog_options(scenario: &Scenario) -> qlog::Options {
     let schema = match scenario.record.text("qlog_schema").as_str() {
         "0.3" => qlog::Schema::V03,
-        _ => qlog::Schema::Current,
+        "current" => qlog::Schema::Current,
+        word => unreachable!("the reader refuses other schemas: {word}"),
     };
     qlog::Options { schema, title: scenario.name.clone(), ..qlog::Options::default() }
 }

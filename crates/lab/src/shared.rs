@@ -41,7 +41,8 @@ impl Shared<'_> {
         let was_open = awaited.end || awaited.arrival;
         what(awaited);
         if was_open && !awaited.end && !awaited.arrival {
-            self.unfinished.set(self.unfinished.get() - 1);
+            let left = self.unfinished.get().checked_sub(1);
+            self.unfinished.set(left.expect("a flow that is settled was unfinished"));
         }
     }
 

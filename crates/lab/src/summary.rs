@@ -43,6 +43,24 @@ pub(crate) struct Finished {
     pub routes: Routes,
 }
 
+impl Finished {
+    /// Stops unless the results are those of all that the scenario has, in its order.
+    fn check(&self, scenario: &Scenario) {
+        let (flows, cross) = (scenario.flows.len(), scenario.cross_traffic.len());
+        let ends = (0..flows).flat_map(|flow| [(flow, Side::Client), (flow, Side::Server)]);
+        let reports = self.reports.iter().map(|report| (report.flow, report.side));
+        assert!(reports.eq(ends), "each flow has the reports of its two ends");
+        assert_eq!(self.crossing.len(), cross, "each sender of cross traffic is at a host");
+        assert_eq!(self.lost.len(), 2 * flows + cross, "losses are counted for each end and each sender");
+        assert_eq!(self.links.len(), 2 * scenario.links.len(), "each direction of a link has counters");
+        assert_eq!(self.media.len(), scenario.media.len(), "each medium has counters");
+        let servers = scenario.processing().map(|(node, _)| node);
+        assert!(servers.eq(self.processing.iter().map(|(node, _)| *node)), "each server has counters");
+        let boxes = scenario.middleboxes().map(|(node, _)| node);
+        assert!(boxes.eq(self.nodes.iter().map(|(node, _)| *node)), "each middlebox has counters");
+    }
+}
+
 /// The word behind the name of a node in the label of its server: `gateway processing`.
 pub(crate) const PROCESSING: &str = "processing";
 
@@ -117,14 +135,14 @@ impl fmt::Display for Summary {
 
 fn written(value: &Value) -> String {
     let mut text = Vec::new();
-    // Memory can be written.
-    let _ = value.write(&mut text, 0);
+    value.write(&mut text, 0).expect("memory can be written");
     text.push(b'\n');
-    String::from_utf8(text).unwrap_or_default()
+    String::from_utf8(text).expect("a summary consists of texts")
 }
 
 /// The summary, in a fixed order.
 pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
+    finished.check(scenario);
     let mut root = table! {
         "scenario": &scenario.name,
         "seed": finished.seed,
@@ -133,11 +151,8 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
     };
     let context = Context { scenario, finished, ways: Ways::new(scenario, &finished.routes) };
     let connections = (0..scenario.flows.len()).map(|i| {
-        let report = |side| {
-            let at = finished.reports.binary_search_by_key(&(i, side), |report| (report.flow, report.side));
-            at.ok().map(|at| &finished.reports[at])
-        };
-        connection(&context, i, [Side::Client, Side::Server].map(report))
+        // The reports are in the order of flows, of each the client's first.
+        connection(&context, i, [&finished.reports[2 * i], &finished.reports[2 * i + 1]])
     });
     root.add("connections", Value::List(connections.collect()));
     if !finished.crossing.is_empty() {
@@ -148,7 +163,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
                 "name": &cross.name,
                 "packets_sent": *packets,
                 "sent_bytes": *bytes,
-                "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
+                "packets_lost": finished.lost[number],
                 "route": context.ways.of_cross(index),
             }
         });
@@ -219,10 +234,11 @@ struct Context<'c> {
 }
 
 /// The entry of the connection of the flow with this number.
-fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
+fn connection(context: &Context<'_>, index: usize, [client, server]: [&EndReport; 2]) -> Value {
     let (flow, finished) = (&context.scenario.flows[index], context.finished);
     let name = &flow.name;
-    let (Some(client), Some(server)) = (client, server) else { return table! { "name": name } };
+    client.check();
+    server.check();
     let start = client.opened_at.unwrap_or(finished.end);
     // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
@@ -241,7 +257,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     };
     let stats = &sender.stats;
     let number = |side| crate::ends::end_number(index, side) as usize;
-    let lost = |side| finished.lost.get(number(side)).copied().unwrap_or(0);
+    let lost = |side| finished.lost[number(side)];
     // A connection that the application of another flow did not need.
     let is_unopened = flow.branch_of.is_some() && client.opened_at.is_none();
     let close = client.close.as_ref().or(server.close.as_ref());
@@ -300,6 +316,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         entry.add("playback", Value::Table(numbers.collect()));
     }
     counted(&mut entry, [&client.tally, &server.tally]);
+    assert_eq!(client.parts.len(), server.parts.len(), "the applications of a mix have two ends each");
     if !client.parts.is_empty() {
         let parts = client.parts.iter().zip(&server.parts);
         let parts =
@@ -310,23 +327,25 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
 }
 
 /// A hop of a route, with its counters.
-type ReportedHop<'c> = (Hop, Option<&'c CarrierReport>);
+type ReportedHop<'c> = (Hop, &'c CarrierReport);
 
-/// The hops on the route of what one end of a flow sends, with their counters; none without a route.
+/// The hops on the route of what one end of a flow sends, with their counters.
 fn route<'c>(Context { finished, .. }: &Context<'c>, flow: &Flow, sender: Side) -> Vec<ReportedHop<'c>> {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
     let with_report = |hop: usize| {
         let hop = finished.routes.topology().hop(hop);
         let report = match hop {
-            Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
-            Hop::Medium { medium, from, to } => finished.media.get(medium).and_then(|lanes| {
-                lanes.iter().find(|(lane, _)| lane.carries(from, to)).map(|(_, report)| report)
-            }),
+            Hop::Link { link, forward } => &finished.links[2 * link + usize::from(!forward)],
+            Hop::Medium { medium, from, to } => {
+                let lane = finished.media[medium].iter().find(|(lane, _)| lane.carries(from, to));
+                &lane.expect("each step over a medium passes a lane").1
+            }
         };
         (hop, report)
     };
-    finished.routes.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
+    let route = finished.routes.route(from, to).expect("the reader refuses flows without a route");
+    route.into_iter().map(with_report).collect()
 }
 
 /// The round-trip time of the path without queues, in milliseconds; null without a route. `routes` are that of the data and
@@ -341,26 +360,24 @@ fn path_rtt(context: &Context<'_>, flow: &Flow, routes: &[Vec<ReportedHop<'_>>; 
 
 /// The lanes with a link layer on a route.
 fn lanes(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Vec<String> {
-    let on_air = route.iter().filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
+    let on_air = route.iter().filter(|(_, report)| report.air.is_some());
     on_air.map(|(hop, _)| context.scenario.hop(*hop).label).collect()
 }
 
 /// What has the longest mean queue on a route: a direction of a link, a lane of a medium, or the processing of a node.
 /// Of equal queues the slowest counts, and then the first. Null without a route.
 fn bottleneck(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Value {
-    type Queue<'c> = (String, Option<&'c CarrierReport>);
+    type Queue<'c> = (String, &'c CarrierReport);
     let (scenario, finished) = (context.scenario, context.finished);
     let queues = route.iter().flat_map(|(hop, report)| {
         let end = scenario.end_of(*hop);
         let server = finished.processing.iter().find(|(node, _)| *node == end);
-        let server =
-            server.map(|(_, report)| (format!("{} {PROCESSING}", scenario.nodes[end].name), Some(report)));
+        let server = server.map(|(_, report)| (format!("{} {PROCESSING}", scenario.nodes[end].name), report));
         [Some((scenario.hop(*hop).label, *report)), server].into_iter().flatten()
     });
-    let rank = |report: Option<&CarrierReport>| {
-        let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
-        let rate = report.and_then(|report| report.mean_rate);
-        (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
+    let rank = |report: &CarrierReport| {
+        let rate = report.mean_rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec());
+        (-report.stats.queue_mean_bytes(), rate)
     };
     // The first of equal ones counts.
     let slower = |one: &Queue<'_>, other: &Queue<'_>| {

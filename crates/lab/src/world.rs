@@ -80,7 +80,8 @@ fn build_world<'a>(
     let mut programs = programs(scenario, seed);
     let event_targets = (!scenario.events.is_empty()).then(|| scenario.event_targets());
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
+        let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied();
+        let on_port = on_port.expect("the ports of all flows were counted");
         let ports =
             event_targets.as_ref().map_or(Vec::new(), |targets| ports_of(&scenario.events, targets, index));
         let mtu = path_mtu(&routes, scenario, flow, &ports);
@@ -166,7 +167,8 @@ fn path_mtu(routes: &Routes, scenario: &Scenario, flow: &Flow, ports: &[Port]) -
         ways.push(topology.route_from_port(client, *port, server));
         ways.push(topology.route_to_port(server, client, *port));
     }
-    let hops = ways.into_iter().flatten().flatten();
+    let ways = ways.into_iter().map(|way| way.expect("the reader refuses flows without a route"));
+    let hops = ways.flatten();
     hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 

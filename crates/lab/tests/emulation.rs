@@ -181,6 +181,29 @@ fn real_and_simulated_packets_share_a_network() {
     assert_eq!(second, (at(1918), 1, 2), "the world goes on when its flow is finished");
 }
 
+/// A server of the scenario serves its flows alone: a packet from outside for its port is answered as one for a port without a server.
+#[test]
+fn nobody_listens_to_a_connection_from_outside() {
+    let link = |name: &str| format!("[[link]]\nname = \"{name}-line\"\nfrom = \"{name}\"\nto = \"a\"\n");
+    let shared = [
+        "duration = \"1 s\"\n[[node]]\nname = \"phone\"\nkind = \"gate\"\n".to_owned(),
+        ["host", "far", "a"].map(|name| format!("[[node]]\nname = \"{name}\"\n")).concat(),
+        ["phone", "host", "far"].map(link).concat(),
+        "[[flow]]\nname = \"get\"\nclient = \"host\"\nserver = \"far\"\n".to_owned(),
+        "application = { type = \"bulk\", size = \"40 kB\" }\n".to_owned(),
+    ]
+    .concat();
+    for port in [4433, 4434] {
+        let mut script = Script::default();
+        let destination = format!("10.0.0.3:{port}");
+        script.sends.push((at(100), 0, datagram("10.0.0.1:5000", &destination, 0xc0)));
+        let summary = play(&shared, &mut script);
+        // An ICMP error comes back, which ends with what it is about.
+        assert_eq!(script.left, [(at(100), 0, 0xc0)], "port {port}");
+        assert_eq!(summary["connections"][0]["delivered_bytes"], 40_000, "{summary}");
+    }
+}
+
 #[test]
 fn a_simulation_has_no_real_packets() {
     let scenario = parse(TWO).unwrap();

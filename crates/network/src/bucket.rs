@@ -32,6 +32,10 @@ impl Bucket {
         self.tokens = self.tokens.saturating_add(came).min(self.burst);
         self.at = self.at.max(now);
     }
+    /// Stops unless the tokens are what a policer leaves of a burst: it takes no more than there are.
+    pub(crate) fn check(&self) {
+        assert!((0..=self.burst).contains(&self.tokens), "a bucket holds tokens up to its burst");
+    }
     /// Takes the tokens of a packet if all are available.
     pub(crate) fn take(&mut self, now: Time, size: u32) -> bool {
         self.fill(now);

@@ -10,6 +10,10 @@ pub struct Count {
 }
 
 impl Count {
+    /// The count of one packet of `size` bytes.
+    pub fn of(size: u32) -> Count {
+        Count { packets: 1, bytes: size.into() }
+    }
     /// Counts one packet of `size` bytes.
     #[inline]
     pub fn add(&mut self, size: u32) {
@@ -19,6 +23,7 @@ impl Count {
     /// Subtracts one counted packet of `size` bytes.
     #[inline]
     pub fn remove(&mut self, size: u32) {
+        debug_assert!(self.packets > 0 && self.bytes >= size.into(), "what leaves has been counted");
         self.packets -= 1;
         self.bytes -= u64::from(size);
     }

@@ -59,6 +59,7 @@ impl<V: Copy> Course<V> {
         if !holds(self.last) {
             self.last = self.steps.partition_point(|(at, _)| *at <= phase) - 1;
         }
+        debug_assert!(self.steps[self.last].0 <= phase, "a step holds from its time on");
         self.steps[self.last].1
     }
 }

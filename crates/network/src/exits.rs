@@ -74,7 +74,12 @@ impl Exits {
             return None;
         };
         self.taken += 1;
+        debug_assert!(place.is_some(), "a packet that was sent is taken once");
         place.take()
+    }
+    /// Whether all packets that were sent are taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken == self.leaving.len()
     }
     /// Ends a packet: its memory is reused.
     #[inline]

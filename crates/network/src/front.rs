@@ -67,6 +67,9 @@ impl<H: Node> Front<H> {
             } else if let Some(packet) = self.sent.take() {
                 self.middlebox.accept(now, self.port, packet, &mut self.passed);
             } else {
+                if cfg!(debug_assertions) {
+                    self.middlebox.check();
+                }
                 return;
             }
         }

@@ -209,6 +209,7 @@ impl Trial {
         self.queue.each(&mut |packet| shown.add(packet.size));
         assert_eq!(shown, count, "{}: what waits is not shown", self.name);
         assert!(!self.report.overflow, "{}: so few packets do not overflow", self.name);
+        self.queue.check();
     }
 }
 

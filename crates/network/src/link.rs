@@ -244,6 +244,21 @@ impl Link {
         }
         self.buffer.enqueue(now, packet, exits);
         self.note_queue(now);
+        if cfg!(debug_assertions) {
+            self.check();
+        }
+    }
+    /// Stops unless its parts agree about the packets in it.
+    fn check(&self) {
+        self.buffer.check();
+        self.line.check();
+        let Transmission { busy_from, end, head_since } = self.transmission;
+        assert!(busy_from <= end, "{}: a transmission ends after it began", self.name());
+        assert!(
+            !self.buffer.is_waiting() || head_since <= self.next_start,
+            "who is sent next has come before"
+        );
+        assert!(self.next_start >= end || end == Time::NEVER, "one packet is sent after another");
     }
 
     /// Reports the length of the queue to a server that requests capacity by it.
@@ -273,6 +288,9 @@ impl Link {
         let (at, packet) = self.line.pop()?;
         self.line.prefetch_next();
         self.buffer.note_delivered(at, packet.size);
+        if cfg!(debug_assertions) {
+            self.check();
+        }
         Some(packet)
     }
 
@@ -300,6 +318,7 @@ impl Link {
         let last = self.transmission;
         self.buffer.stats.busy += last.end.since(last.busy_from);
         let end = self.server.serve(start, size);
+        debug_assert!(last.end <= start, "a transmission begins when the one before has ended");
         self.transmission =
             Transmission { busy_from: last.end.max(last.head_since), end, head_since: last.head_since };
         self.next_start = self.server.ready(end);
@@ -317,9 +336,9 @@ impl Link {
         if fate.lost {
             return self.buffer.lose(end, packet, exits);
         }
-        if fate.altered && self.impairments.as_mut().is_some_and(|impairments| impairments.alter(&mut packet))
-        {
-            self.buffer.stats.corrupted += 1;
+        if fate.altered {
+            let impairments = self.impairments.as_mut().expect("a fate is drawn by impairments");
+            self.buffer.stats.corrupted += u64::from(impairments.alter(&mut packet));
         }
         let copy = fate.twice.then(|| exits.copy(&packet));
         self.depart(end, fate.shift, packet, exits);

@@ -167,7 +167,8 @@ impl Packet {
     /// Records an alteration, in addition to earlier ones. An IP packet has no byte beyond 65,535.
     pub fn note_damage(&mut self, damage: Damage) {
         let both = self.damage().map_or(damage, |known| known.and(damage));
-        let place = |at: u32| u16::try_from(at).unwrap_or(u16::MAX);
+        let place = |at: u32| u16::try_from(at).expect("an IP packet has no byte beyond 65,535");
+        assert!(damage.first <= damage.last, "an altered part has a first and a last byte");
         self.altered = (place(both.first), place(both.last));
     }
     /// The length of the UDP payload or the TCP segment in bytes, virtual ones included.

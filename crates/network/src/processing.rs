@@ -174,7 +174,15 @@ impl Processor {
         }
     }
 
+    /// Stops unless the server works while packets wait.
+    fn check(&self) {
+        self.buffer.check();
+        assert!(self.serving.is_some() || !self.buffer.is_waiting(), "a server with a queue is not idle");
+        let ends = self.serving.as_ref().is_none_or(|(from, end, _)| from <= end);
+        assert!(ends, "{}: a service ends after it began", self.name());
+    }
     fn serve(&mut self, now: Time, packet: Box<Packet>) {
+        debug_assert!(self.serving.is_none(), "a server takes one packet at a time");
         self.buffer.note_start(now, &packet);
         let each = if packet.data { self.packet } else { self.ack };
         let bytes = self.byte.as_nanos().saturating_mul(packet.size.into());
@@ -196,7 +204,10 @@ impl Processor {
         {
             self.serve(end, next);
         }
-        let port = packet.take_exit().unwrap_or(Port(0));
+        if cfg!(debug_assertions) {
+            self.check();
+        }
+        let port = packet.take_exit().expect("a packet in service has the port by which it came");
         Some((port, packet))
     }
 }

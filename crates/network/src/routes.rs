@@ -96,6 +96,8 @@ impl Routes {
             filled[parent] += 1;
         }
         let tables = core.iter().map(|_| OnceCell::new()).collect();
+        assert_eq!(entered as usize, count, "the walks through all trees visit each node once");
+        check(&positions);
         Routes { topology, positions, first_child, children, core, tables }
     }
 
@@ -160,6 +162,20 @@ impl Routes {
             self.core.iter().map(|node| hops[node.0 as usize]).collect()
         });
         table[at as usize]
+    }
+}
+
+/// Stops unless the nodes behind each node have their numbers within those of that node.
+fn check(positions: &[Position]) {
+    for here in positions {
+        assert!(here.enter < here.leave, "a walk leaves a node after it has entered it");
+        if here.parent == NONE {
+            continue;
+        }
+        let parent = &positions[here.parent as usize];
+        assert!(parent.enter < here.enter && here.leave <= parent.leave, "a node is behind its parent");
+        assert_eq!(here.root, parent.root, "a node hangs where its parent does");
+        assert!(here.up != NO_ROUTE && here.down != NO_ROUTE, "hops lead to a parent and back");
     }
 }
 

@@ -327,6 +327,7 @@ impl Topology {
         let medium = self.media.partition_point(|medium| medium.first as usize <= number) - 1;
         let shared = &self.media[medium];
         let (within, count) = (number - shared.first as usize, shared.attachments.len());
+        assert!(within < count * count, "a hop is one of a carrier that exists");
         Hop::Medium { medium, from: within / count, to: within % count }
     }
     /// The node at the end of a hop.

@@ -250,7 +250,8 @@ impl<H: Node> World<H> {
         let mut processor_of = Vec::new();
         for (number, (node, _)) in processors.iter().enumerate() {
             processor_of.resize(places.len(), None);
-            processor_of[node.0 as usize] = Some(number);
+            let other = processor_of[node.0 as usize].replace(number);
+            assert_eq!(other, None, "a node has at most one processor");
         }
         for (node, place) in places.iter().enumerate() {
             timers.set(node, place.wake_at());
@@ -469,13 +470,16 @@ impl<H: Node> World<H> {
                     self.move_to(end);
                 }
                 self.catch_up();
-                self.check()?;
+                self.check_limits()?;
+                if cfg!(debug_assertions) {
+                    self.check();
+                }
                 return Ok(if idle { Step::Idle } else { Step::Reached });
             };
             self.move_to(at);
             self.events += 1;
             self.wake(element, watch);
-            self.check()?;
+            self.check_limits()?;
             if stop(self) {
                 return Ok(Step::Stopped);
             }
@@ -492,8 +496,27 @@ impl<H: Node> World<H> {
         }
     }
 
+    /// Stops unless the clock and the timers are those of the elements.
+    fn check(&self) {
+        assert!(self.exits.is_empty(), "what a node has sent was taken at the same instant");
+        assert!(self.earlier_events <= self.events, "events are counted up");
+        let at_nodes = self.nodes.iter().map(Place::wake_at);
+        let at_links = self.links.iter().map(Link::wake_at);
+        let at_media = self.media.iter().map(|medium| medium.wake_at());
+        let at_processors = self.processors.iter().map(|(_, processor)| processor.wake_at());
+        let all = at_nodes.chain(at_links).chain(at_media).chain(at_processors);
+        for (element, wants) in all.enumerate() {
+            let wakes = self.timers.of(element).unwrap_or(Time::NEVER);
+            let wants = wants.unwrap_or(Time::NEVER);
+            assert!(
+                wakes <= wants,
+                "element {element} sleeps until {wakes}, and has something to do at {wants}"
+            );
+        }
+    }
+
     #[inline]
-    fn check(&self) -> Result<(), RunError> {
+    fn check_limits(&self) -> Result<(), RunError> {
         if self.events - self.earlier_events <= MAX_AT_ONE_INSTANT && !self.exits.must_stop() {
             return Ok(());
         }
@@ -519,13 +542,16 @@ impl<H: Node> World<H> {
                 }
                 Place::Middlebox(middlebox) => {
                     middlebox.wake(now, &mut self.exits);
+                    if cfg!(debug_assertions) {
+                        middlebox.check();
+                    }
                     self.timers.set(element, middlebox.wake_at());
                 }
                 Place::Fronted(front) => {
                     front.wake(now, &mut self.exits);
                     self.timers.set(element, front.wake_at());
                 }
-                Place::Router | Place::Gate(_) => {}
+                Place::Router | Place::Gate(_) => unreachable!("routers and gates set no timer"),
             }
             return self.forward_all(NodeId(element as u32));
         };
@@ -584,7 +610,7 @@ impl<H: Node> World<H> {
     /// next.
     fn foresee(&self, direction: usize, node: NodeId) {
         let (node, link) = (node.0 as usize, &self.links[direction]);
-        let Some(listener) = self.nodes[node].node() else { return };
+        let listener = self.nodes[node].node().expect("a node that foresees packets is no router");
         for ahead in 0..self.foresight[node] {
             let Some(packet) = link.upcoming(ahead) else { return };
             listener.foresee(packet, ahead);

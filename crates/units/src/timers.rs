@@ -51,6 +51,13 @@ impl Timers {
         self.first = at;
     }
 
+    /// When a timer is due; `None` if it is not set.
+    pub fn of(&self, number: usize) -> Option<Time> {
+        let leaf =
+            if self.leaves == 1 { Some(self.first) } else { self.tree.get(self.leaves + number).copied() };
+        leaf.filter(|at| *at != Time::NEVER)
+    }
+
     /// When the next timer is due; `None` if none is set.
     #[inline]
     pub fn at(&self) -> Option<Time> {

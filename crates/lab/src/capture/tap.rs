@@ -27,7 +27,8 @@ impl Tap {
     /// Adds an interface with a name to the capture.
     pub(crate) fn interface(&self, name: &str) -> io::Result<Tap> {
         let mut capture = self.capture.borrow_mut();
-        let interface = capture.as_mut().map_or(Ok(0), |capture| capture.interface(name))?;
+        let interface =
+            capture.as_mut().expect("interfaces are added while packets are captured").interface(name)?;
         Ok(Tap { capture: Rc::clone(&self.capture), interface })
     }
 

@@ -38,6 +38,18 @@ pub(crate) struct EndReport {
     pub subject: u32,
 }
 
+impl EndReport {
+    /// Stops unless the counters of the connection agree with each other.
+    pub(crate) fn check(&self) {
+        let Counters { packets_sent, packets_declared_lost, data_packets_sent, .. } = self.stats;
+        assert!(packets_declared_lost <= packets_sent, "only what was sent is declared lost");
+        assert!(data_packets_sent <= packets_sent, "packets with data are some of all packets");
+        let Progress { first_at, last_at, bytes, .. } = self.progress;
+        assert!(first_at <= last_at, "the first byte comes before the last");
+        assert_eq!(first_at.is_some(), bytes > 0, "an application that has read has a first byte");
+    }
+}
+
 /// The connection of an end, by the kind of its endpoint.
 pub(crate) enum Stack {
     Quic(QuicEnd),
@@ -139,6 +151,7 @@ impl End {
             timers.set(number, at);
             self.armed = at;
         }
+        debug_assert_eq!(timers.of(number), self.armed, "an end knows when its timer expires");
     }
 
     #[inline]
@@ -150,6 +163,9 @@ impl End {
     }
     pub(crate) fn report(&mut self, now: Time, endpoints: &Endpoints) -> EndReport {
         let Report { progress, tally, load, playback, parts } = self.application.report(now);
+        let is_in_time = |at: Option<Time>| at.is_none_or(|at| at <= now);
+        assert!(is_in_time(progress.first_at) && is_in_time(progress.last_at), "no byte comes after the end");
+        assert!(is_in_time(progress.finished_at), "what is finished has finished before the end");
         let no_error = self.application.no_error();
         let Snapshot { counters, window, close, streams } = match &self.stack {
             Stack::Quic(end) => end.report(&endpoints.quic, no_error),
@@ -206,7 +222,9 @@ impl End {
         to: (NodeId, Port),
         how: Migration,
     ) -> Result<(), MigrateError> {
-        let Stack::Quic(end) = &self.stack else { return Ok(()) };
+        let Stack::Quic(end) = &self.stack else {
+            unreachable!("the reader refuses events that move other flows than those of our own QUIC")
+        };
         self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, to, how)?;
         Ok(())
     }

@@ -109,7 +109,9 @@ impl QuicEnd {
         let connection = self.handle.and_then(|handle| endpoint.get_mut(handle));
         let Some(connection) = connection else { return Ok(false) };
         let local = connection.local();
-        let Some(address) = port_address(node, port, local.is_ipv6()) else { return Ok(false) };
+        let address = port_address(node, port, local.is_ipv6());
+        let address =
+            address.expect("the reader refuses events that move a flow to a port without an address");
         match connection.migrate(now, SocketAddr::new(address, local.port()), how) {
             Err(MigrateError::Closed) => Ok(false),
             result => result.map(|()| true),
@@ -195,7 +197,7 @@ impl<S: Stack> StackPort<S> {
     where
         S: Stack<Connection = quic::Connection>,
     {
-        for (handle, end) in &self.ends {
+        for (handle, end) in self.ends.iter().filter(|(_, end)| *end != NO_END) {
             if let Some(connection) = self.endpoint.get_mut(*handle) {
                 ends[*end as usize].take_records(0, connection.log(), shared);
             }
@@ -250,10 +252,13 @@ impl<S: Stack> StackPort<S> {
     }
 }
 
+/// The number of no end: that of a slot whose connection has none yet.
+const NO_END: u32 = u32::MAX;
+
 fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
     let slot = handle.slot();
     if ends.len() <= slot {
-        ends.resize(slot + 1, (handle, 0));
+        ends.resize(slot + 1, (handle, NO_END));
     }
     ends[slot] = (handle, end as u32);
 }
@@ -316,6 +321,8 @@ impl Serving<'_, '_, '_> {
     #[cold]
     fn adopt(&mut self, handle: Handle) -> usize {
         let end = self.new_end();
+        let side = self.stage.ends[end].side;
+        assert_eq!(side, wire::Side::Server, "a connection that a packet opens is that of a server");
         assign(self.known, handle, end);
         self.stage.ends[end].set_handle(handle);
         end
@@ -324,7 +331,8 @@ impl Serving<'_, '_, '_> {
     /// The end of a connection that the received packet opens.
     #[cold]
     fn new_end(&self) -> usize {
-        end_of(self.stage.flows, self.flow).unwrap_or(0)
+        end_of(self.stage.flows, self.flow)
+            .expect("what opens a connection is a packet of a flow that ends here")
     }
 }
 

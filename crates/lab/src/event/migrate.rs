@@ -55,7 +55,8 @@ fn act(arguments: &Arguments, context: &mut Context<'_>) -> Result<(), String> {
     let node = NodeId(flow.client as u32);
     let port = context.targets.port(node, arguments).map_err(|(_, problem)| problem)?;
     let word = arguments.text("how");
-    let how = Migration::ALL.iter().find(|(name, _)| *name == word).map_or(Migration::Probe, |(_, how)| *how);
-    let moved = context.world.migrate(node, index, port, how);
+    let how = Migration::ALL.iter().find(|(name, _)| *name == word);
+    let (_, how) = how.expect("each word of the option is a kind of migration");
+    let moved = context.world.migrate(node, index, port, *how);
     moved.map_err(|error| format!("flow {:?} cannot migrate: {error}", flow.name))
 }

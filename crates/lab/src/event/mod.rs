@@ -66,18 +66,19 @@ pub(crate) fn room() -> Room {
     Room::of(ROOM, "what happens at a given time", EVENTS, None)
 }
 
-fn kind(event: &Event) -> Option<&'static Kind> {
-    EVENTS.iter().find(|row| row.name == event.kind.name).map(|row| &row.build)
+fn kind(event: &Event) -> &'static Kind {
+    let row = EVENTS.iter().find(|row| row.name == event.kind.name);
+    &row.expect("the reader refuses unknown events").build
 }
 
 /// Checks that an event is possible in a scenario.
 pub(crate) fn check(event: &Event, targets: &Targets) -> Result<(), OptionError> {
-    kind(event).map_or(Ok(()), |kind| (kind.check)(&event.kind.arguments, targets))
+    (kind(event).check)(&event.kind.arguments, targets)
 }
 
 /// The ports to which events move a flow.
 pub(crate) fn ports_of(events: &[Event], targets: &Targets, flow: usize) -> Vec<Port> {
-    let moved = events.iter().filter_map(|event| (kind(event)?.moves)(&event.kind.arguments, targets));
+    let moved = events.iter().filter_map(|event| (kind(event).moves)(&event.kind.arguments, targets));
     moved.filter(|(moved, _)| *moved == flow).map(|(_, port)| port).collect()
 }
 
@@ -107,12 +108,13 @@ impl Agenda {
     /// Executes all events that are due.
     pub(crate) fn act(&mut self, now: Time, world: &mut dyn Actions) -> Result<(), RunError> {
         while self.next_at() <= now {
-            let Some((number, event)) = self.left.pop() else { break };
-            let Some(kind) = kind(&event) else { continue };
+            let (number, event) = self.left.pop().expect("an event that is due is left");
             let mut context = Context { world, targets: &self.targets };
-            (kind.act)(&event.kind.arguments, &mut context).map_err(|problem| RunError::Component {
-                place: format!("event {number} ({} at {})", event.kind.name, event.at),
-                problem,
+            (kind(&event).act)(&event.kind.arguments, &mut context).map_err(|problem| {
+                RunError::Component {
+                    place: format!("event {number} ({} at {})", event.kind.name, event.at),
+                    problem,
+                }
             })?;
         }
         Ok(())

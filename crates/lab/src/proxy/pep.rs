@@ -138,9 +138,11 @@ impl Pep {
         let number = self.of_flow.entry(packet.flow).or_default();
         let index = *number;
         *number += 1;
-        let accepted = Connection::listen(self.setup(Side::Client, (client, server), packet.flow, index))?;
+        let accepted = Connection::listen(self.setup(Side::Client, (client, server), packet.flow, index));
+        let accepted = accepted.expect("the reader refuses unknown controllers");
         let setup = self.setup(Side::Server, (client, server), packet.flow, index);
-        let opened = Connection::connect(now, setup, server)?;
+        let opened = Connection::connect(now, setup, server);
+        let opened = opened.expect("the reader refuses unknown controllers");
         let other = number_of_other_end(packet.flow);
         let accepted = Half { connection: accepted, local: server, flow: other };
         let opened = Half { connection: opened, local: client, flow: packet.flow };
@@ -149,7 +151,8 @@ impl Pep {
             self.slots.len() - 1
         });
         self.slots[slot] = Some(Box::new(Splice::new(accepted, opened, index)));
-        self.by_addresses.insert((client, server), slot);
+        let before = self.by_addresses.insert((client, server), slot);
+        assert_eq!(before, None, "a connection that is known is not split anew");
         self.counters.split += 1;
         self.note_connections(now);
         Some(slot)
@@ -166,6 +169,7 @@ impl Pep {
             random: Stream::new(self.seed, &stream),
             interest: self.log.interest(),
             tls: TlsSizes::default(),
+            // Who is no part of the scenario has no server in it either.
             cookie_key: self.cookie_keys.get(flow as usize / 2).copied().unwrap_or_default(),
             known_paths: (self.known_paths.clone(), tls::EPOCH.as_millis() as u64),
             initial_sequence: None,
@@ -181,9 +185,10 @@ impl Pep {
     }
 
     fn remove(&mut self, slot: usize) {
-        let Some(mut splice) = self.slots[slot].take() else { return };
+        let mut splice = self.slots[slot].take().expect("a slot that is freed has a connection");
         let [client, server] = Side::BOTH.map(|side| splice.half(side));
-        self.by_addresses.remove(&(server.local, client.local));
+        let known = self.by_addresses.remove(&(server.local, client.local));
+        assert_eq!(known, Some(slot), "a connection is found by its addresses");
         self.counters.retransmitted += retransmitted(&splice);
         self.buffered -= splice.buffered;
         self.free.push(slot);
@@ -199,7 +204,7 @@ impl Pep {
 
     /// Serves a splice after a packet or a timer.
     fn serve(&mut self, now: Time, slot: usize, exits: &mut Exits) {
-        let Some(splice) = &mut self.slots[slot] else { return };
+        let splice = self.slots[slot].as_mut().expect("a slot that is served has a connection");
         let before = splice.buffered;
         let served = splice.serve(now, self.taps.each_ref().map(Option::as_ref), &mut self.books.sent, exits);
         self.buffered = self.buffered + splice.buffered - before;
@@ -253,9 +258,8 @@ impl Node for Pep {
         };
         self.counters.taken += 1;
         self.books.taken.add(packet.flow, packet.size);
-        if let Some(splice) = &mut self.slots[slot] {
-            splice.receive(now, side, packet, self.taps[side as usize].as_ref(), exits);
-        }
+        let splice = self.slots[slot].as_mut().expect("a connection that is known has a slot");
+        splice.receive(now, side, packet, self.taps[side as usize].as_ref(), exits);
         self.serve(now, slot, exits);
     }
     fn wake(&mut self, now: Time, exits: &mut Exits) {
@@ -263,9 +267,7 @@ impl Node for Pep {
             if at > now {
                 break;
             }
-            if let Some(splice) = &mut self.slots[slot] {
-                splice.wake(now);
-            }
+            self.slots[slot].as_mut().expect("a timer that runs is that of a connection").wake(now);
             self.serve(now, slot, exits);
         }
     }
@@ -303,6 +305,15 @@ impl Middlebox for Pep {
     }
     fn learn_route(&mut self, to: NodeId, address_of: Option<Port>, exit: Port) {
         self.routes.insert((to, address_of), exit);
+    }
+    fn check(&self) {
+        let used = self.slots.iter().flatten();
+        assert_eq!(used.clone().count(), self.by_addresses.len(), "each connection has its addresses");
+        assert_eq!(self.slots.len(), self.by_addresses.len() + self.free.len(), "a slot is in use or free");
+        assert!(self.by_addresses.len() <= self.most, "no more connections are split than may be");
+        let buffered: u64 = used.map(|splice| splice.buffered).sum();
+        assert_eq!(self.buffered, buffered, "the buffered bytes are those of all connections");
+        assert!(self.buffered <= self.counters.most_buffered, "no more is buffered than ever was");
     }
     fn connection_logs(&mut self, take: &mut dyn FnMut(u32, u32, &mut Log)) {
         for (flow, number, log) in &mut self.left {

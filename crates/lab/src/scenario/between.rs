@@ -32,7 +32,7 @@ impl Scenario {
         scenario.keep_flows(|flow| !at_gate(flow.client) && !at_gate(flow.server));
         scenario.memory.retain(|known| !at_gate(known.node));
         for node in nodes {
-            let Some(gate) = scenario.nodes.get_mut(node) else { continue };
+            let gate = scenario.nodes.get_mut(node).expect("gates take the places of nodes");
             (gate.kind, gate.stack) = (NodeKind::Gate, HostStack::Quiclab);
             if scenario.cross_traffic.iter().any(|cross| [cross.from, cross.to].contains(&node)) {
                 scenario.add_host_behind(node)?;
@@ -77,7 +77,7 @@ impl Scenario {
             named.is_none_or(|name| !is_gone(&name))
         });
         let mut kept = kept.iter();
-        self.flows.retain(|_| kept.next().copied().unwrap_or(false));
+        self.flows.retain(|_| *kept.next().expect("each flow is kept or not"));
         for flow in &mut self.flows {
             flow.after = flow.after.map(|before| places[before]);
             flow.branch_of = flow.branch_of.map(|of| places[of]);

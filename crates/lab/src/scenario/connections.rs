@@ -37,7 +37,7 @@ pub(super) fn read_visits(
     let (mut visits, mut last) = (Vec::new(), values.duration("start"));
     let first = values.component("application");
     for (number, value) in values.list("visits").into_iter().enumerate() {
-        let Value::Component(component) = value else { continue };
+        let Value::Component(component) = value else { unreachable!("each visit is a component") };
         let arguments = component.arguments;
         let at = arguments.duration("at");
         let application = arguments.has("application").then(|| arguments.component("application"));

@@ -75,5 +75,5 @@ pub(super) fn words(kind: &Kind) -> String {
 
 /// The description of a quantity, from the error of its reader for an empty text.
 fn example<T: std::str::FromStr<Err = ParseError>>() -> &'static str {
-    "".parse::<T>().err().map_or("", |error| error.expected)
+    "".parse::<T>().err().expect("an empty text is no quantity").expected
 }

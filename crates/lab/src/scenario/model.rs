@@ -260,7 +260,8 @@ impl Protocol {
     pub(crate) fn connections(self, application: &Component) -> usize {
         match self {
             Protocol::Quic => 1,
-            Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).unwrap_or(1),
+            Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments)
+                .expect("the reader refuses applications that TCP does not carry"),
         }
     }
 }

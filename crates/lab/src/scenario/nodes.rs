@@ -60,7 +60,8 @@ impl NodeKind {
         if let NodeKind::Middlebox(component) = self {
             return component.clone();
         }
-        let name = PLAIN.iter().find(|row| row.build == *self).map_or("", |row| row.name);
+        let row = PLAIN.iter().find(|row| row.build == *self);
+        let name = row.expect("each kind but the middleboxes has a row").name;
         Component { room: KINDS, name, arguments: Arguments::default() }
     }
 }

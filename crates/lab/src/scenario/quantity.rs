@@ -155,7 +155,8 @@ pub(super) const FRACTION_DIGITS: usize = 12;
 
 /// The value rounded to this many significant digits.
 pub(super) fn short(value: f64, digits: usize) -> f64 {
-    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+    let text = format!("{value:.*e}", digits.saturating_sub(1));
+    text.parse().expect("a number that was written can be read")
 }
 
 /// The text of a value, which is the same for equal values like `10ms` and `10 ms`.

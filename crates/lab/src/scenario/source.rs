@@ -49,7 +49,7 @@ impl Source<'_> {
                 format!("{}:{line}:{column}", one_line(&self.origin.to_string_lossy()))
             }
             Place::Set(number) => {
-                let set = self.sets.get(number).map_or("", String::as_str);
+                let set = self.sets.get(number).expect("a place in a change is one of these changes");
                 format!("--set {}", shortened(&one_line(set)))
             }
             Place::Default => "default".to_owned(),

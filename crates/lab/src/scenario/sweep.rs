@@ -162,7 +162,8 @@ fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), S
     // Changes may replace several paths of a zip, with another length.
     for group in groups.iter() {
         let mine = |axis: &&Axis| replaced.contains(&axis.keys);
-        let Some(other) = group.axes.iter().find(|axis| !mine(axis)).or(group.axes.first()) else { continue };
+        let other = group.axes.iter().find(|axis| !mine(axis)).or(group.axes.first());
+        let other = other.expect("a group has at least one path");
         let length = other.labels.len();
         if let Some(axis) = group.axes.iter().filter(mine).find(|axis| axis.labels.len() != length) {
             let problem = format!(

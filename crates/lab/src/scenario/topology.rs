@@ -81,7 +81,8 @@ impl Scenario {
 
     /// The largest packet that all carriers of a node take.
     pub(crate) fn mtu_at(&self, node: usize) -> u64 {
-        mtus_of(node, &self.links, &self.media).into_iter().min().unwrap_or(u64::MAX)
+        let mtus = mtus_of(node, &self.links, &self.media);
+        mtus.into_iter().min().expect("the reader refuses nodes without a link or medium")
     }
 
     /// The nodes, interfaces and flows that events name.
@@ -179,7 +180,7 @@ fn mtus_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<u64> {
     let attached = media.iter().filter(|medium| medium.attachments.iter().any(|at| at.node == node));
     let attached = attached.map(|medium| {
         let mtus = medium.attachments.iter().map(|at| mtu_of(&at.arguments));
-        mtus.min().unwrap_or(u64::MAX)
+        mtus.min().expect("a medium of a node has attachments")
     });
     linked.chain(attached).collect()
 }

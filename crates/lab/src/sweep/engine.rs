@@ -158,7 +158,9 @@ pub fn run(
         result.map_err(|stopped| stopped.map_or(SweepError::Interrupted, fail))
     })?;
     store.sync().map_err(fail)?;
-    let runs = collected.runs.into_iter().flatten().collect();
+    let ended = collected.runs.into_iter();
+    let runs: Vec<Entry> = ended.map(|entry| entry.expect("a sweep ends when all runs have ended")).collect();
+    assert_eq!(collected.progress.done, total, "each run is counted once");
     Ok(Finished {
         sweep: sweep.clone(),
         folder: folder.to_owned(),
@@ -216,7 +218,8 @@ impl Collected {
                         Err(problem)
                     }
                 };
-                self.runs[number as usize] = Some(Entry { seed, result });
+                let before = self.runs[number as usize].replace(Entry { seed, result });
+                assert!(before.is_none(), "each run is made by one thread");
             }
             if progress(self.progress).is_break() {
                 return Err(None);

@@ -25,6 +25,8 @@ impl Kept {
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
+        let same = |column: &Column| column.data.len() == self.rows;
+        assert!(self.columns.iter().all(same), "the columns of table {} are of one length", self.name);
         put_text(out, &self.name);
         put_count(out, self.rows);
         put_count(out, self.columns.len());
@@ -67,8 +69,8 @@ fn put_data(out: &mut Vec<u8>, data: &Data) {
         Data::Text(text) => {
             put(out, 5, text.codes.iter().map(|code| code.to_le_bytes()));
             put_count(out, text.words.len());
-            (0..text.words.len() as u32)
-                .for_each(|code| put_text(out, text.words.get(code).unwrap_or_default()));
+            let word = |code| text.words.get(code).expect("words are numbered up to their count");
+            (0..text.words.len() as u32).for_each(|code| put_text(out, word(code)));
         }
     }
 }
@@ -103,7 +105,8 @@ fn data(input: &mut &[u8], rows: usize) -> Option<Data> {
 
 fn values<const N: usize, T>(input: &mut &[u8], rows: usize, of: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
     let bytes = take(input, rows.checked_mul(N)?)?;
-    bytes.chunks_exact(N).map(|value| Some(of(value.try_into().ok()?))).collect()
+    let value = |bytes: &[u8]| of(bytes.try_into().expect("a chunk has the size of a value"));
+    Some(bytes.chunks_exact(N).map(value).collect())
 }
 
 fn bits(input: &mut &[u8], rows: usize) -> Option<Bitmap> {
@@ -167,6 +170,7 @@ impl Piece {
                 }
                 (Data::Text(all), Data::Text(more)) => {
                     for code in &more.codes {
+                        // A null value has a code that may have no word.
                         let code = all.words.code(more.words.get(*code).unwrap_or_default());
                         all.codes.push(code);
                     }

@@ -51,6 +51,7 @@ impl Record {
             put_text(&mut out, &series.table);
             put_text(&mut out, &series.subject);
             put_text(&mut out, &series.quantity);
+            assert_eq!(series.times.len(), series.values.len(), "each value of a series has a time");
             put_count(&mut out, series.times.len());
             for number in series.times.iter().chain(&series.values) {
                 out.extend_from_slice(&number.to_le_bytes());
@@ -82,7 +83,9 @@ fn series(input: &mut &[u8]) -> Option<Series> {
 
 fn numbers(input: &mut &[u8], length: usize) -> Option<Vec<f64>> {
     let bytes = take(input, length.checked_mul(8)?)?;
-    bytes.chunks_exact(8).map(|number| Some(f64::from_le_bytes(number.try_into().ok()?))).collect()
+    let number =
+        |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("a chunk has the size of a number"));
+    Some(bytes.chunks_exact(8).map(number).collect())
 }
 
 /// The series of a table: one for each column of numbers and each combination of its columns of text.

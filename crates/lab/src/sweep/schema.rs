@@ -35,7 +35,7 @@ impl From<Value> for Cell {
             Value::Bool(flag) => Cell::Flag(flag),
             Value::Number(number) => match number.as_i64() {
                 Some(number) => Cell::Whole(number),
-                None => number.as_f64().map_or(Cell::Null, Cell::Real),
+                None => Cell::Real(number.as_f64().expect("a number of JSON is a real number")),
             },
             Value::String(word) => Cell::Text(word.into()),
             other => Cell::Text(other.to_string().into()),

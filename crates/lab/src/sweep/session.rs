@@ -148,7 +148,9 @@ impl Session {
     fn end(&mut self, number: u64, entry: Entry) {
         self.progress.done += 1;
         self.progress.failed += u64::from(entry.result.is_err());
-        self.runs[number as usize] = Some(entry);
+        let before = self.runs[number as usize].replace(entry);
+        assert!(before.is_none(), "a run ends once");
+        assert!(self.progress.done <= self.progress.total, "no more runs end than there are");
     }
 }
 
@@ -180,8 +182,7 @@ impl Maker {
         let scenario = &self.last.insert(last).2;
         let kept =
             simulate(scenario, order.seed, &mut self.prepared, keep, &mut || ControlFlow::Continue(()));
-        // `None` is impossible, since nothing stops the run.
-        kept.unwrap_or_else(|| Err("interrupted".to_owned()))
+        kept.expect("nothing stops the run of a maker")
     }
 }
 

@@ -69,6 +69,7 @@ impl Store {
             Some(writing) => writing,
             None => self.start_segment()?,
         };
+        assert!(record.bytes.len() >= HEAD, "a record begins with its length, key and checksum");
         writing.file.write_all(&record.bytes)?;
         let location = Location {
             segment: writing.segment,
@@ -159,10 +160,10 @@ impl Contents {
     /// The file of a record, at the start of its contents.
     fn seek(&mut self, at: Location) -> io::Result<&mut File> {
         if self.open.as_ref().is_none_or(|(segment, _)| *segment != at.segment) {
-            let path = self.segments.get(at.segment as usize).ok_or(io::ErrorKind::NotFound)?;
+            let path = self.segments.get(at.segment as usize).expect("a record is in a segment of its store");
             self.open = Some((at.segment, File::open(path)?));
         }
-        let (_, file) = self.open.as_mut().ok_or(io::ErrorKind::NotFound)?;
+        let (_, file) = self.open.as_mut().expect("the segment has been opened");
         file.seek(SeekFrom::Start(at.offset))?;
         Ok(file)
     }
@@ -189,7 +190,7 @@ fn scan(path: &Path, segment: u32, known: &mut BTreeMap<Key, Location>) -> io::R
         offset += HEAD as u64;
         let (head, sum) = head.split_at(40);
         let (length, key) = head.split_at(8);
-        let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+        let length = u64::from_le_bytes(length.try_into().expect("a length has 8 bytes"));
         if length > MAX_RECORD || length > end - offset {
             break;
         }

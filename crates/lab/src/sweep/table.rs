@@ -38,9 +38,8 @@ impl Finished {
                     None => self.row(location, &mut names)?,
                 };
                 for (at, (name, value)) in row.into_iter().enumerate() {
-                    if let Some(place) = self.schema.place(&name, at) {
-                        results[place].value = value;
-                    }
+                    let place = self.schema.place(&name, at).expect("the columns of all runs are known");
+                    results[place].value = value;
                 }
             }
             results.iter_mut().for_each(Builder::end_row);
@@ -269,10 +268,19 @@ impl Builder {
             Data::F64(values) => values.push(match value {
                 Cell::Real(number) => number,
                 Cell::Whole(number) => number as f64,
-                _ => 0.0,
+                Cell::Null => 0.0,
+                other => unreachable!("a column of numbers has no other values: {other:?}"),
             }),
-            Data::I64(values) => values.push(if let Cell::Whole(number) = value { number } else { 0 }),
-            Data::Bool(flags) => flags.push(value == Cell::Flag(true)),
+            Data::I64(values) => values.push(match value {
+                Cell::Whole(number) => number,
+                Cell::Null => 0,
+                other => unreachable!("a column of whole numbers has no other values: {other:?}"),
+            }),
+            Data::Bool(flags) => flags.push(match value {
+                Cell::Flag(flag) => flag,
+                Cell::Null => false,
+                other => unreachable!("a column of flags has no other values: {other:?}"),
+            }),
             Data::Text(text) => {
                 let word: Box<str> = match value {
                     Cell::Null => "".into(),
@@ -284,8 +292,7 @@ impl Builder {
                 let code = text.words.code(&word);
                 text.codes.push(code);
             }
-            // No column of results has these types.
-            Data::U64(_) | Data::U32(_) => {}
+            Data::U64(_) | Data::U32(_) => unreachable!("no column of results has these types"),
         }
     }
 
@@ -310,6 +317,7 @@ impl SeriesPiece {
     fn add(&mut self, run: u32, record: &Record) {
         for series in &record.series {
             let length = series.values.len();
+            assert_eq!(series.times.len(), length, "each value of a series has a time");
             self.run.extend(std::iter::repeat_n(i64::from(run), length));
             for (text, word) in [
                 (&mut self.table, &series.table),

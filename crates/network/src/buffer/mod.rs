@@ -154,16 +154,31 @@ impl Buffer {
     /// Enqueues a packet while the carrier is busy.
     #[inline]
     pub(crate) fn enqueue(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
+        let arriving = if cfg!(debug_assertions) { Count::of(packet.size) } else { Count::default() };
         self.queue.enqueue(now, packet, &mut self.report);
+        self.check_queue(arriving, None);
         self.read_queue(now, exits);
         self.stats.queue_max.raise_to(self.waiting);
+    }
+    /// Stops unless the counters agree with each other, between two calls.
+    pub(crate) fn check(&self) {
+        assert!(self.report.is_empty(), "what a queue reports is read after each call");
+        let Count { packets, bytes } = self.waiting;
+        assert_eq!(packets > 0, bytes > 0, "a packet has bytes, and no bytes are without a packet");
+        assert!(packets <= self.stats.queue_max.packets, "no more wait than ever waited");
+        let over = self.stats.delivered.packets > self.stats.accepted.packets + self.stats.duplicated.packets;
+        assert!(!over, "{}: no more packets are delivered than came or were doubled", self.name);
     }
     /// Passes a packet through the queue while nothing waits and the carrier is free; the queue may still drop
     /// it.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) -> Option<Box<Packet>> {
+        debug_assert_eq!(self.waiting.packets, 0, "a packet passes a queue in which nothing waits");
+        let arriving = if cfg!(debug_assertions) { Count::of(packet.size) } else { Count::default() };
         let packet = self.queue.pass(now, packet, &mut self.report);
+        self.check_queue(arriving, packet.as_deref());
         self.read_queue(now, exits);
+        debug_assert_eq!(self.waiting.packets, 0, "a packet that passes a queue does not wait in it");
         packet
     }
     /// The next packet, at the time at which it can be sent, and its size. `None` if the queue has dropped all
@@ -174,6 +189,7 @@ impl Buffer {
         self.sum_queue(start);
         let (before, packet) = (self.waiting, self.queue.dequeue(start, &mut self.report));
         let alone = self.report.is_empty();
+        self.check_queue(Count::default(), packet.as_deref());
         self.read_queue(start, exits);
         let Some(packet) = packet else {
             debug_assert_eq!(self.waiting.packets, 0, "a queue is work-conserving");
@@ -193,6 +209,8 @@ impl Buffer {
     }
     /// Counts a packet that will be lost at the end of its transmission.
     pub(crate) fn lose(&mut self, end: Time, packet: Box<Packet>, exits: &mut Exits) {
+        let last = self.losing.back().map(|(last, ..)| *last);
+        assert!(last.is_none_or(|last| last <= end), "losses come in the order of time");
         self.losing.push_back((end, packet.size, packet.flow));
         exits.discard(packet);
     }
@@ -227,15 +245,15 @@ impl Buffer {
     #[inline]
     pub(crate) fn end_losses(&mut self, at: Time) {
         while self.losing.front().is_some_and(|(end, ..)| *end <= at) {
-            if let Some((end, size, flow)) = self.losing.pop_front() {
-                self.note_drop(end, (size, flow), DropReason::Loss);
-            }
+            let (end, size, flow) = self.losing.pop_front().expect("the first of these has just been seen");
+            self.note_drop(end, (size, flow), DropReason::Loss);
         }
     }
 
     /// Adds the time since the last call to the integrals over time, with the queue unchanged.
     #[inline]
     fn sum_queue(&mut self, at: Time) {
+        debug_assert!(at >= self.stats.until, "the counters of a queue follow time");
         let span = at.since(self.stats.until).as_nanos();
         if span > 0 {
             self.stats.until = at;
@@ -243,6 +261,24 @@ impl Buffer {
                 self.stats.queue_packet_time += u128::from(self.waiting.packets) * u128::from(span);
                 self.stats.queue_byte_time += u128::from(self.waiting.bytes) * u128::from(span);
             }
+        }
+    }
+
+    /// Stops unless a call of the queue has kept its contract: a packet that was handed in waits, has left, or is reported as
+    /// dropped.
+    #[inline]
+    fn check_queue(&self, arriving: Count, leaving: Option<&Packet>) {
+        if cfg!(debug_assertions) {
+            let mut there = self.queue.waiting();
+            leaving.into_iter().for_each(|packet| there.add(packet.size));
+            self.report.dropped.iter().for_each(|packet| there.add(packet.size));
+            let name = &self.name;
+            assert_eq!(
+                self.waiting + arriving,
+                there,
+                "{name}: its queue neither loses nor doubles a packet"
+            );
+            self.queue.check();
         }
     }
 

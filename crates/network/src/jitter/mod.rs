@@ -69,9 +69,9 @@ pub static JITTERS: &[Row<Build>] = &[
         parameters: NormalOptions::PARAMETERS,
         build: |arguments, stream| {
             let NormalOptions { mean, deviation } = NormalOptions::of(arguments);
-            // A duration is finite and not negative, so the distribution exists.
-            let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok();
-            Ok(law.map(|law| -> Box<dyn Jitter> { Box::new(Normal { law, stream }) }))
+            let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64);
+            let law = law.expect("a duration is finite and not negative, so the distribution exists");
+            Ok(Some(Box::new(Normal { law, stream })))
         },
     },
     Row {

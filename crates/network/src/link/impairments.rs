@@ -108,7 +108,10 @@ impl Impairments {
     pub(super) fn alter(&mut self, packet: &mut Packet) -> bool {
         packet.write_out();
         let length = packet.bytes.len() as u64;
-        let Some(places) = self.places.as_mut().filter(|_| length > 0) else { return false };
+        if length == 0 {
+            return false;
+        }
+        let places = self.places.as_mut().expect("what alters packets draws the places");
         let place = places.below(length);
         packet.bytes[place as usize] ^= 1 + places.below(255) as u8;
         let damage = Damage { first: place as u32, last: place as u32 };

@@ -1,5 +1,6 @@
 //! The delay line: packets in flight, by the time of their arrival.
 
+use crate::buffer::MAX_IN_FLIGHT;
 use crate::count::Count;
 use crate::packet::Packet;
 use std::cmp::Ordering;
@@ -65,7 +66,8 @@ impl Line {
         self.next = self.next.min(at);
         match &mut self.packets {
             Packets::InOrder(line) => {
-                debug_assert!(line.back().is_none_or(|(last, _)| *last <= at));
+                let last = line.back().map(|(last, _)| *last);
+                debug_assert!(last.is_none_or(|last| last <= at), "on an ordered line nobody overtakes");
                 line.push_back((at, packet));
             }
             Packets::Reordering(heap, sequence) => {
@@ -119,7 +121,16 @@ impl Line {
             Packets::Reordering(heap, _) => heap.iter().for_each(|underway| show(&underway.packet)),
         }
     }
-    /// The number of packets in flight.
+    /// Stops unless the next arrival is that of the first packet.
+    pub(crate) fn check(&self) {
+        let first = match &self.packets {
+            Packets::InOrder(line) => line.front().map(|(at, _)| *at),
+            Packets::Reordering(heap, _) => heap.peek().map(|first| first.at),
+        };
+        assert_eq!(first.unwrap_or(Time::NEVER), self.next, "the first packet arrives next");
+        assert!(self.len() <= MAX_IN_FLIGHT + 2, "a line that overflows ends the run");
+    }
+    /// The packets in flight.
     pub(crate) fn count(&self) -> Count {
         let mut count = Count::default();
         self.each(&mut |packet| count.add(packet.size));

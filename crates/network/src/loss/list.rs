@@ -46,6 +46,11 @@ impl Loss for List {
             return false;
         }
         self.count += 1;
+        let next = self.numbers.last();
+        debug_assert!(
+            next.is_none_or(|next| *next >= self.count),
+            "no number of a lost packet was passed over"
+        );
         let hit = self.numbers.last() == Some(&self.count);
         while self.numbers.last().is_some_and(|number| *number <= self.count) {
             self.numbers.pop();

@@ -51,6 +51,7 @@ impl Loss for Periodic {
             return false;
         }
         self.count += 1;
+        debug_assert!(self.count <= self.every, "a period ends with its lost packet");
         if self.count == self.every {
             self.count = 0;
             return true;

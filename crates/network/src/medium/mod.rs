@@ -130,7 +130,9 @@ impl<'a> MediumOptions<'a> {
     /// The names of the nodes that are attached.
     pub(crate) fn nodes(&self) -> Vec<&'a str> {
         let prefix = format!("{} ", self.name);
-        let name = |(name, _): &'a (String, Arguments)| name.strip_prefix(&prefix).unwrap_or(name);
+        let name = |(name, _): &'a (String, Arguments)| {
+            name.strip_prefix(&prefix).expect("the name of an attachment begins with that of its medium")
+        };
         self.attachments.iter().map(name).collect()
     }
 }

@@ -154,7 +154,7 @@ impl Shared {
 
     /// Serves the next turn, at the time at which the medium is free.
     fn start_next(&mut self, exits: &mut Exits) {
-        let Some(sender) = self.turns.pop_front() else { return };
+        let sender = self.turns.pop_front().expect("each waiting packet has a turn");
         let attachment = &mut self.attachments[usize::from(sender)];
         if attachment.lost_turns > 0 {
             attachment.lost_turns -= 1;
@@ -168,6 +168,18 @@ impl Shared {
         if let Some((size, packet)) = next {
             self.transmit(start, size, packet, exits);
         }
+    }
+
+    /// Stops unless the attachments agree with the list of turns and with the line.
+    fn check(&self) {
+        self.line.check();
+        let sum = |of: fn(&Attachment) -> u64| self.attachments.iter().map(of).sum::<u64>();
+        let waiting = sum(|attachment| attachment.buffer.waiting().packets);
+        assert_eq!(self.waiting, waiting, "the waiting packets are those of all attachments");
+        let turns = waiting + sum(|attachment| attachment.lost_turns);
+        assert_eq!(self.turns.len() as u64, turns, "each waiting packet has a turn, and others are lost");
+        let in_flight = sum(|attachment| attachment.in_flight.packets);
+        assert_eq!(self.line.len() as u64, in_flight, "packets in flight are counted by sender");
     }
 
     /// Starts all transmissions up to and at `now`.
@@ -233,6 +245,9 @@ impl Medium for Shared {
         self.waiting = self.waiting - before + attachment.buffer.waiting().packets;
         let turns = attachment.settle(before);
         self.turns.extend((0..turns).map(|_| from));
+        if cfg!(debug_assertions) {
+            self.check();
+        }
     }
 
     fn is_due(&self, now: Time) -> bool {
@@ -252,6 +267,9 @@ impl Medium for Shared {
         sender.in_flight.remove(packet.size);
         let receiver = packet.detach();
         self.attachments[usize::from(receiver)].received.add(packet.size);
+        if cfg!(debug_assertions) {
+            self.check();
+        }
         Some((receiver, packet))
     }
 
@@ -268,6 +286,9 @@ impl Medium for Shared {
         self.start_all(now, exits);
         for attachment in &mut self.attachments {
             attachment.buffer.catch_up(now);
+            if cfg!(debug_assertions) {
+                attachment.buffer.check();
+            }
         }
     }
 

@@ -227,6 +227,21 @@ impl Middlebox for AckPacer {
     fn log(&mut self) -> &mut Log {
         &mut self.log
     }
+    fn check(&self) {
+        let (mut waiting, mut first) = (0, None);
+        self.flows.check(|_, flow| {
+            waiting += flow.waiting.len();
+            first = [first, flow.waiting.front().map(|(at, _)| *at)].into_iter().flatten().min();
+            assert!(flow.waiting.len() <= self.most, "no more acknowledgements wait than may");
+            assert!(flow.arrivals.len() <= self.window + 1, "a window of times has two ends");
+            assert!(flow.arrivals.iter().is_sorted(), "acknowledgements arrive in the order of time");
+        });
+        assert_eq!(self.timers.at().is_some(), waiting > 0, "a timer runs while acknowledgements wait");
+        let latest = first.map(|at| at + self.longest_delay);
+        assert!(self.timers.at() <= latest, "no acknowledgement waits for longer than it may");
+        let passed = self.counters.ack_only.checked_sub(self.counters.delayed + waiting as u64);
+        assert!(passed.is_some(), "only acknowledgements that came wait or were delayed");
+    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub trait Middlebox: Node {
     /// in the packets that a connection sends ([`crate::Packet::flow`]), the connection's number among those, counted from
     /// 0, and the log.
     fn connection_logs(&mut self, _take: &mut dyn FnMut(u32, u32, &mut Log)) {}
+    /// Stops unless what is certain of its memory holds. Called after each of its steps in builds with debug assertions.
+    fn check(&self) {}
 }
 
 /// The inputs for building a middlebox.

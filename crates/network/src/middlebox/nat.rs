@@ -67,6 +67,8 @@ const ICMP: usize = 2;
 const PROTOCOLS: usize = 3;
 
 const FIRST_PORT: u16 = 1024;
+/// The number of mappings of a table that are compared in each check.
+const CHECKED: usize = 32;
 /// The number of ports from the first one on.
 const MOST_MAPPINGS: u64 = 64_512;
 
@@ -85,6 +87,18 @@ struct Table {
     by_inside: BTreeMap<SocketAddr, u16>,
     /// Where the search for a free port starts.
     next: u16,
+}
+
+impl Table {
+    /// Stops unless both directions are the same mappings, none of which times out before `expiry`.
+    fn check(&self, expiry: Time, timeout: Duration) {
+        assert_eq!(self.by_port.len(), self.by_inside.len(), "each mapping is found from both sides");
+        // The rest takes as long as the table is: that of a large one is as certain as that of a small one.
+        for (port, mapping) in self.by_port.iter().take(CHECKED) {
+            assert_eq!(self.by_inside.get(&mapping.inside), Some(port), "both sides are the same mapping");
+            assert!(mapping.used + timeout >= expiry, "the timer comes no later than a mapping times out");
+        }
+    }
 }
 
 /// The reason for dropping a packet.
@@ -228,7 +242,8 @@ impl Nat {
         for (tables, timeout) in self.tables.iter_mut().zip(self.timeouts) {
             for table in tables {
                 let expired = |mapping: &Mapping| mapping.used + timeout <= now;
-                table.by_inside.retain(|_, port| !table.by_port.get(port).is_none_or(expired));
+                let of = |port: &u16| table.by_port.get(port).expect("a port in use has its mapping");
+                table.by_inside.retain(|_, port| !expired(of(port)));
                 table.by_port.retain(|_, mapping| !expired(mapping));
                 let next = table.by_port.values().map(|mapping| mapping.used + timeout).min();
                 self.expiry = self.expiry.min(next.unwrap_or(Time::NEVER));
@@ -260,9 +275,7 @@ impl Nat {
         let table = &mut self.tables[protocol][usize::from(inside.is_ipv6())];
         let until = now + self.timeouts[protocol];
         if let Some(port) = table.by_inside.get(&inside) {
-            if let Some(mapping) = table.by_port.get_mut(port) {
-                mapping.used = now;
-            }
+            table.by_port.get_mut(port).expect("a port in use has its mapping").used = now;
             return Ok(*port);
         }
         if table.by_port.len() >= self.most {
@@ -282,7 +295,7 @@ impl Nat {
     }
 
     fn leads_inside(&self, port: Port) -> bool {
-        self.inside.get(usize::from(port.0)).is_some_and(|inside| *inside)
+        *self.inside.get(usize::from(port.0)).expect("each port leads to a carrier of the node")
     }
 
     /// Whether the route to this address leads inside.
@@ -380,8 +393,7 @@ impl Middlebox for Nat {
         &mut self.log
     }
     fn stops(&self, entry: Port, exit: Port) -> Option<&'static str> {
-        let inside = |port: Port| self.inside.get(usize::from(port.0)).copied().unwrap_or(false);
-        (!inside(entry) && inside(exit))
+        (!self.leads_inside(entry) && self.leads_inside(exit))
             .then_some("drops packets from outside until a packet from inside has passed")
     }
     fn learn_route(&mut self, to: NodeId, address_of: Option<Port>, exit: Port) {
@@ -407,6 +419,14 @@ impl Middlebox for Nat {
         }
         self.expiry = Time::NEVER;
         self.note_forgotten(now, before);
+    }
+    fn check(&self) {
+        for (tables, timeout) in self.tables.iter().zip(self.timeouts) {
+            tables.iter().for_each(|table| table.check(self.expiry, timeout));
+        }
+        assert!(self.rebind.is_sorted_by(|one, next| one > next), "the next time to forget is the last");
+        let gone = self.counters.made.checked_sub(self.counters.forgotten);
+        assert_eq!(gone, Some(self.mappings() as u64), "a mapping that was made is there or forgotten");
     }
 }
 

@@ -204,8 +204,10 @@ impl<F> Flows<F> {
             self.slots.push((now, ends, fresh()));
             return Found::New(self.slots.len() - 1);
         }
-        let slot = (0..self.slots.len()).min_by_key(|slot| self.slots[*slot].0).unwrap_or(0);
-        self.by_ends.remove(&self.slots[slot].1);
+        let slot = (0..self.slots.len()).min_by_key(|slot| self.slots[*slot].0);
+        let slot = slot.expect("a table that is full has a flow");
+        let known = self.by_ends.remove(&self.slots[slot].1);
+        debug_assert_eq!(known, Some(slot), "a flow is found by its ends");
         self.by_ends.insert(ends, slot);
         (self.slots[slot].0, self.slots[slot].1) = (now, ends);
         Found::New(slot)
@@ -213,6 +215,15 @@ impl<F> Flows<F> {
     /// The states in all slots.
     pub(super) fn states(&self) -> impl Iterator<Item = &F> {
         self.slots.iter().map(|(_, _, state)| state)
+    }
+    /// Stops unless each flow has a slot and is found by its ends, and `check` its state.
+    pub(super) fn check(&self, mut check: impl FnMut(usize, &F)) {
+        assert_eq!(self.by_ends.len(), self.slots.len(), "each flow has its slot");
+        assert!(self.slots.len() <= self.most, "no more flows are remembered than may be");
+        for (slot, (_, ends, state)) in self.slots.iter().enumerate() {
+            assert_eq!(self.by_ends.get(ends), Some(&slot), "a flow is found by its ends");
+            check(slot, state);
+        }
     }
     /// The state in a slot.
     #[inline]

@@ -124,6 +124,11 @@ impl State {
         Some(packet)
     }
 
+    /// Stops unless the signals are counted since dropping began.
+    pub(super) fn check(&self) {
+        assert!(self.last_count <= self.count, "signals are counted up from where dropping began");
+        assert!(!self.dropping || self.count > 0, "dropping begins with a signal");
+    }
     /// A packet has passed without waiting: the delay is below the target.
     pub(super) fn rest(&mut self) {
         self.first_above = None;
@@ -199,6 +204,11 @@ impl Queue for CoDel {
     }
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.fifo.each(show);
+    }
+    fn check(&self) {
+        self.fifo.check();
+        self.state.check();
+        self.bound.check(self.fifo.waiting());
     }
 }
 

@@ -44,8 +44,8 @@ impl Queue for DropHead {
         }
         while let Err(full) = self.bound.admits(self.fifo.waiting(), packet.size) {
             report.overflow |= full == Full::Memory;
-            let Some(oldest) = self.fifo.pop() else { break };
-            report.drop(oldest);
+            let oldest = self.fifo.pop();
+            report.drop(oldest.expect("a packet that fits alone does not fit beside a waiting one"));
         }
         self.fifo.push(packet);
     }
@@ -60,6 +60,10 @@ impl Queue for DropHead {
     }
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.fifo.each(show);
+    }
+    fn check(&self) {
+        self.fifo.check();
+        self.bound.check(self.fifo.waiting());
     }
 }
 

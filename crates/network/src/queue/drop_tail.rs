@@ -1,5 +1,6 @@
 //! Drop-tail: first in, first out; a packet that does not fit is dropped.
 
+use super::fifo::check_count;
 use super::{Bound, Full, Queue, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
@@ -88,6 +89,12 @@ impl Queue for DropTail {
     }
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.packets.iter().for_each(|(_, packet)| show(packet));
+    }
+    fn check(&self) {
+        check_count(self.waiting, self.packets.iter().map(|(size, _)| *size));
+        self.bound.check(self.waiting);
+        let kept = self.packets.back().is_none_or(|(size, packet)| *size == packet.size);
+        assert!(kept, "the size beside a packet is that of the packet");
     }
 }
 

@@ -291,6 +291,16 @@ impl Queue for DualPi2 {
         self.l4s.fifo.each(show);
         self.classic.fifo.each(show);
     }
+    fn check(&self) {
+        self.bound.check(self.waiting());
+        assert!((0.0..=1.0).contains(&self.base), "the base probability is a probability");
+        for (side, l4s) in [(&self.l4s, true), (&self.classic, false)] {
+            side.fifo.check();
+            assert!((0.0..=1.0).contains(&side.count), "a likelihood above one has become a signal");
+            let own = side.fifo.head().is_none_or(|packet| packet.ecn.is_l4s() == l4s);
+            assert!(own, "each packet waits in the queue of its ECN field");
+        }
+    }
 }
 
 #[cfg(test)]

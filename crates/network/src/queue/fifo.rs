@@ -6,6 +6,19 @@ use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
+/// The length up to which the bytes of a queue are counted in each check; of longer ones only at multiples of it, since
+/// the checks of a queue that grows would take the square of its length.
+const COUNTED: u64 = 64;
+
+/// Stops unless these are the sizes of the counted packets.
+pub(super) fn check_count(counted: Count, sizes: impl ExactSizeIterator<Item = u32>) {
+    assert_eq!(counted.packets, sizes.len() as u64, "each waiting packet is counted");
+    if counted.packets <= COUNTED || counted.packets.is_multiple_of(COUNTED) {
+        let bytes: u64 = sizes.map(u64::from).sum();
+        assert_eq!(counted.bytes, bytes, "the waiting bytes are those of the waiting packets");
+    }
+}
+
 /// Waiting packets, first in, first out, with their count. Their arrival times are in [`Packet::entered`].
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
@@ -63,5 +76,12 @@ impl Fifo {
     /// Shows every waiting packet.
     pub(super) fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.packets.iter().for_each(|packet| show(packet));
+    }
+    /// Stops unless the packets are those that are counted, in the order of their arrival.
+    pub(super) fn check(&self) {
+        check_count(self.waiting, self.packets.iter().map(|packet| packet.size));
+        let [first, last] = [self.packets.front(), self.packets.back()];
+        let order = first.map(|packet| packet.entered) <= last.map(|packet| packet.entered);
+        assert!(order, "who has waited longest is first");
     }
 }

@@ -103,13 +103,12 @@ impl FqCoDel {
     fn make_room(&mut self, report: &mut Report) {
         let bytes = |flow: &Flow| flow.fifo.waiting().bytes;
         // The first of equal ones, so that the choice depends on nothing else.
-        let Some(longest) = (0..self.flows.len()).rev().max_by_key(|at| bytes(&self.flows[*at])) else {
-            return;
-        };
+        let longest = (0..self.flows.len()).rev().max_by_key(|at| bytes(&self.flows[*at]));
+        let longest = longest.expect("the least number of queues is one");
         let fifo = &mut self.flows[longest].fifo;
         let half = fifo.waiting().bytes / 2;
         for _ in 0..self.drop_batch {
-            let Some(packet) = fifo.pop() else { return };
+            let packet = fifo.pop().expect("where a limit is exceeded the longest queue has packets");
             self.waiting.remove(packet.size);
             report.drop(packet);
             if fifo.waiting().bytes <= half {
@@ -126,10 +125,11 @@ impl FqCoDel {
 
     /// Removes the flow at the head of its list, and appends it to the old ones or to no list.
     fn turn(&mut self, (flow, from): (u32, Place), to: Place) {
-        match from {
+        let head = match from {
             Place::New => self.new.pop_front(),
             _ => self.old.pop_front(),
         };
+        debug_assert_eq!(head, Some(flow), "the flow whose turn it was is first in its list");
         if to == Place::Old {
             self.old.push_back(flow);
         }
@@ -196,6 +196,21 @@ impl Queue for FqCoDel {
     }
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.flows.iter().for_each(|flow| flow.fifo.each(show));
+    }
+    fn check(&self) {
+        let mut waiting = Count::default();
+        let lists = [(&self.new, Place::New), (&self.old, Place::Old)];
+        for (list, place) in lists {
+            for flow in list.iter().map(|flow| &self.flows[*flow as usize]) {
+                flow.fifo.check();
+                flow.codel.check();
+                assert_eq!(flow.place, place, "a flow knows the list that it is in");
+                assert!(flow.deficit <= self.quantum, "no flow may send more than a quantum in a turn");
+                waiting = waiting + flow.fifo.waiting();
+            }
+        }
+        assert_eq!(waiting, self.waiting, "all waiting packets are those of flows that wait for a turn");
+        self.bound.check(self.waiting);
     }
 }
 

@@ -45,6 +45,15 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// Stops unless the waiting packets, which were admitted one by one, are within the bound.
+    pub(super) fn check(self, waiting: Count) {
+        assert!(waiting.packets <= self.packets, "no more packets wait than the limit allows");
+        assert!(waiting.bytes <= self.bytes, "no more bytes wait than the limit allows");
+        assert!(waiting.packets <= MAX_PACKETS, "no queue is longer than the maximum of any queue");
+    }
+}
+
 /// The reason why a packet does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {

@@ -57,6 +57,9 @@ pub trait Queue {
     fn waiting(&self) -> Count;
     /// Shows every waiting packet, in any order: for the books at the end of a run.
     fn each(&self, show: &mut dyn FnMut(&Packet));
+    /// Stops unless what is certain of its contents holds. Called after each of the calls above, by tests, by the fuzzer and
+    /// in builds with debug assertions, in which whoever drives it also checks the contract.
+    fn check(&self) {}
 }
 
 /// The drops and marks of a queue during one call.
@@ -149,6 +152,12 @@ impl Queue for Waiting {
         match self {
             Waiting::DropTail(queue) => queue.each(show),
             Waiting::Other(queue) => queue.each(show),
+        }
+    }
+    fn check(&self) {
+        match self {
+            Waiting::DropTail(queue) => queue.check(),
+            Waiting::Other(queue) => queue.check(),
         }
     }
 }

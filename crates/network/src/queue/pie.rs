@@ -297,6 +297,14 @@ impl Queue for Pie {
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.fifo.each(show);
     }
+    fn check(&self) {
+        self.fifo.check();
+        self.bound.check(self.fifo.waiting());
+        assert!((0.0..=1.0).contains(&self.state.drop_prob), "drop_prob is a probability");
+        assert!(self.state.burst_allowance <= self.law.max_burst, "what is left of a burst was allowed");
+        let measures = self.departures.began.is_some();
+        assert!(!measures || !self.fifo.is_empty(), "departures are measured while packets wait");
+    }
 }
 
 #[cfg(test)]

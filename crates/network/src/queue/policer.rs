@@ -94,6 +94,11 @@ impl Queue for Policer {
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.fifo.each(show);
     }
+    fn check(&self) {
+        self.bucket.check();
+        self.fifo.check();
+        self.bound.check(self.fifo.waiting());
+    }
 }
 
 #[cfg(test)]

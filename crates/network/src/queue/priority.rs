@@ -60,6 +60,7 @@ impl Priority {
                 }
             }
         }
+        assert!(class_of.iter().all(|class| *class <= last), "each flow is in a class that exists");
         Ok(Priority {
             class_of,
             classes: std::iter::repeat_with(Fifo::default).take(lists.len() + 1).collect(),
@@ -91,6 +92,15 @@ impl Queue for Priority {
     }
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.classes.iter().for_each(|class| class.each(show));
+    }
+    fn check(&self) {
+        let mut waiting = Count::default();
+        for class in &self.classes {
+            class.check();
+            self.bound.check(class.waiting());
+            waiting = waiting + class.waiting();
+        }
+        assert_eq!(waiting, self.waiting, "all waiting packets are those of the classes");
     }
 }
 

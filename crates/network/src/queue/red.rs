@@ -206,6 +206,12 @@ impl Queue for Red {
     fn each(&self, show: &mut dyn FnMut(&Packet)) {
         self.fifo.each(show);
     }
+    fn check(&self) {
+        self.fifo.check();
+        self.bound.check(self.fifo.waiting());
+        assert_eq!(self.idle.is_some(), self.fifo.is_empty(), "a queue is idle while no packet waits");
+        assert!(self.average >= 0.0, "the average of lengths is a length");
+    }
 }
 
 /// A power of a number from 0 to 1, by squaring: the same on every machine.

@@ -12,6 +12,7 @@ pub(super) struct Ticks {
 impl Ticks {
     /// Creates ticks with this period, which must not be zero.
     pub(super) fn new(period: Duration) -> Ticks {
+        assert!(!period.is_zero(), "time passes from one tick to the next");
         Ticks { period, next: Time::ZERO + period }
     }
     /// The next unprocessed tick up to and at `now`.

@@ -81,6 +81,7 @@ impl Changes {
             let next = steps.get(i + 1).map(|(next, _)| *next).or(repeat.map(|repeat| Time::ZERO + repeat));
             before = before.saturating_add(next.map_or(0, |next| work(rate, next.since(*at))));
         }
+        assert!(repeat.is_none() || before > 0, "a round in which nothing is sent was refused");
         Ok(Changes { steps: sums, repeat, round: before, free_at: Time::ZERO, done: 0 })
     }
 

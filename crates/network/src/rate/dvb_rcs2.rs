@@ -239,8 +239,9 @@ impl DvbRcs2 {
             let next = self.current.number + 1;
             self.send_request(next);
             let due = self.requests.front().is_some_and(|(due, _)| *due <= next);
-            let volume = if due { self.requests.pop_front().map_or(0, |(_, work)| work) } else { 0 };
-            self.current = self.following(&self.current, volume);
+            let request = if due { self.requests.pop_front() } else { None };
+            self.current = self.following(&self.current, request.map_or(0, |(_, work)| work));
+            debug_assert!(self.current.assigned <= self.most, "a frame carries no more than it can");
         }
     }
 
@@ -255,6 +256,8 @@ impl DvbRcs2 {
             }
         };
         if work > 0 {
+            let last = self.requests.back().map(|(due, _)| *due);
+            debug_assert!(last < Some(number + self.ahead), "requests take effect one after the other");
             self.requests.push_back((number + self.ahead, work));
         }
     }

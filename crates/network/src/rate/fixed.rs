@@ -63,6 +63,7 @@ impl Fixed {
             self.ahead += self.rate - rest;
             ns += 1;
         }
+        debug_assert!(self.ahead < self.rate, "less than a nanosecond is sent ahead");
         self.free_at = start + Duration::from_nanos(ns);
         self.free_at
     }

@@ -55,25 +55,29 @@ impl Server {
     /// before: during an outage it is still in the queue.
     #[inline]
     pub fn ready(&mut self, at: Time) -> Time {
-        match self {
+        let ready = match self {
             Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => at,
             Server::Changes(changes) => changes.ready(at),
             Server::Trace(player) => player.ready(at),
             Server::DvbRcs2(terminal) => terminal.ready(at),
-        }
+        };
+        debug_assert!(ready >= at, "nothing is sent before it waits");
+        ready
     }
     /// Sends a packet of `size` bytes from `start` on, which is a result of [`Server::ready`]; returns the end
     /// of its last bit, [`Time::NEVER`] if it never ends.
     #[inline]
     pub fn serve(&mut self, start: Time, size: u32) -> Time {
-        match self {
+        let end = match self {
             Server::Unlimited => start,
             Server::Fixed(fixed) => fixed.serve(start, size),
             Server::Changes(changes) => changes.serve(start, size),
             Server::Trace(player) => player.serve(start, size),
             Server::TokenBucket(bucket) => bucket.serve(start, size),
             Server::DvbRcs2(terminal) => terminal.serve(start, size),
-        }
+        };
+        debug_assert!(end >= start, "a transmission ends after its start");
+        end
     }
     /// The mean rate over time, the maximum where it depends on requests; `None` if it is unlimited.
     pub fn mean_rate(&self) -> Option<Rate> {
@@ -135,10 +139,10 @@ pub fn room() -> Room {
 /// one, its first option.
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     let Err(error) = build(name, arguments, Stream::new(0, "check")) else { return Ok(()) };
-    let options = RATES.iter().find(|row| row.name == name).map_or(&[][..], |row| row.parameters);
-    let file = options.iter().find(|option| matches!(option.kind, Kind::File(_)));
-    let likely = file.or(options.first()).map_or("", |option| option.name);
-    Err((error.option().unwrap_or(likely), error.to_string()))
+    let row = RATES.iter().find(|row| row.name == name).expect("a room checks options of its own rows");
+    let file = row.parameters.iter().find(|option| matches!(option.kind, Kind::File(_)));
+    let likely = || file.or(row.parameters.first()).expect("what cannot be built has options").name;
+    Err((error.option().unwrap_or_else(likely), error.to_string()))
 }
 
 /// Builds the server with this name.

@@ -113,7 +113,8 @@ impl Trace {
 
     /// The duration until it repeats.
     pub fn duration(&self) -> Duration {
-        Duration::from_millis(u64::from(self.opportunities.last().copied().unwrap_or(1)))
+        let last = self.opportunities.last().expect("a trace has opportunities");
+        Duration::from_millis(u64::from(*last))
     }
     /// The milliseconds with opportunities, in rising order, each with their number.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
@@ -219,6 +220,7 @@ impl Player {
         let (mut missing, mut at) = (size - shared, start);
         while missing > 0 {
             at = self.trace.time_of(self.next);
+            debug_assert!(at >= start, "no opportunity before the start is used");
             self.next.1 += 1;
             if self.next.1 == self.trace.opportunities.len() {
                 self.next = (self.next.0 + 1, 0);

@@ -133,7 +133,7 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     let option = match &error {
         BuildError::Option { option, .. } => option,
         BuildError::Rate(error) => error.option().unwrap_or("file"),
-        _ => "",
+        error => unreachable!("a series fails by an option or by its rates: {error}"),
     };
     Err((option, error.to_string()))
 }

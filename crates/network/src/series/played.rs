@@ -42,9 +42,9 @@ pub(crate) fn play(
         let steps: Vec<_> = series.times().iter().copied().zip(rates.iter().copied()).collect();
         Changes::from(&steps, repeat, offset).map(Server::Changes)
     });
-    let least = series.delays().and_then(|delays| delays.iter().copied().min());
-    let shift = series.delays().and_then(|delays| {
-        let shifts = delays.iter().map(|delay| (*delay - least.unwrap_or_default()).as_nanos() as i64);
+    let least = series.delays().map(|delays| *delays.iter().min().expect("a series has at least one step"));
+    let shift = series.delays().zip(least).and_then(|(delays, least)| {
+        let shifts = delays.iter().map(|delay| (*delay - least).as_nanos() as i64);
         course(&series, shifts, repeat, offset)
     });
     let loss = series.losses().map(|losses| course(&series, losses.iter().copied(), repeat, offset));
@@ -110,10 +110,12 @@ fn course<V: Copy + PartialEq + std::default::Default>(
     let mut steps: Vec<(Time, V)> = series.times().iter().copied().zip(values).collect();
     // Equal values are one step.
     steps.dedup_by(|later, earlier| later.1 == earlier.1);
-    let zero = steps.iter().all(|(_, value)| *value == V::default());
-    // A series begins at zero, and its times rise up to the repetition.
-    let course = Course::new(steps, repeat).ok();
-    course.filter(|_| !zero).map(|course| Column { course, offset })
+    if steps.iter().all(|(_, value)| *value == V::default()) {
+        return None;
+    }
+    let course = Course::new(steps, repeat);
+    let course = course.expect("a series begins at zero, and its times rise up to the repetition");
+    Some(Column { course, offset })
 }
 
 struct Column<V> {

@@ -94,7 +94,7 @@ impl<H: Node> World<H> {
             // if it does not. To it the link speaks, from the side of that link.
             let from = node_address(node, packet.source.is_ipv6());
             let error = written(packet).and_then(|about| icmp::error(&about, from, why));
-            let error = error.and_then(|bytes| self.packet_of(node, &bytes, packet.flow));
+            let error = error.map(|bytes| self.packet_of(node, &bytes, packet.flow));
             let exit = self.ends[hop as usize ^ 1].1;
             if let (Some(error), Place::Middlebox(middlebox)) = (error, &mut self.nodes[node.0 as usize]) {
                 middlebox.accept(self.now, exit, error, &mut self.exits);
@@ -111,17 +111,17 @@ impl<H: Node> World<H> {
 
     /// Sends the bytes of an answer to a packet.
     fn answer(&mut self, node: NodeId, to: &Packet, bytes: &[u8]) {
-        if let Some(answer) = self.packet_of(node, bytes, to.flow) {
-            self.exits.send(answer);
-        }
+        let answer = self.packet_of(node, bytes, to.flow);
+        self.exits.send(answer);
     }
 
     /// A packet with these bytes, which the node makes.
-    fn packet_of(&mut self, node: NodeId, bytes: &[u8], flow: u32) -> Option<Box<Packet>> {
-        let mut packet = gate::packet_of(bytes, self.exits.buffer()).ok()?;
+    fn packet_of(&mut self, node: NodeId, bytes: &[u8], flow: u32) -> Box<Packet> {
+        let packet = gate::packet_of(bytes, self.exits.buffer());
+        let mut packet = packet.expect("an answer is a whole IP packet");
         packet.flow = flow;
         self.between.entry(node).or_default().sent.add(flow, packet.size);
-        Some(self.exits.place(packet))
+        self.exits.place(packet)
     }
 }
 

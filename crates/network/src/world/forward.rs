@@ -42,9 +42,8 @@ impl<H: Node> World<H> {
             Hop::Link { .. } => self.ends[hop as usize ^ 1].1,
             Hop::Medium { medium, from, .. } => self.attached[medium][from].1,
         };
-        if let Some(middlebox) = self.nodes.get_mut(node.0 as usize).and_then(Place::middlebox_mut) {
-            middlebox.learn_route(to, address_of, exit);
-        }
+        let middlebox = self.nodes[node.0 as usize].middlebox_mut();
+        middlebox.expect("only middleboxes learn routes").learn_route(to, address_of, exit);
     }
 
     /// Puts the address of a port into use, so that there are routes to it.
@@ -124,6 +123,9 @@ impl<H: Node> World<H> {
             }
             Place::Middlebox(middlebox) => {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
+                if cfg!(debug_assertions) {
+                    middlebox.check();
+                }
                 self.timers.set(index, middlebox.wake_at());
             }
             Place::Fronted(front) => {
@@ -139,9 +141,10 @@ impl<H: Node> World<H> {
     /// Handles a packet at its gate. Simulations have none.
     #[cold]
     fn arrive_at_gate(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
-        if let Place::Gate(gate) = &mut self.nodes[node.0 as usize] {
-            gate.accept(self.now, port, packet, &mut self.exits);
-        }
+        let Place::Gate(gate) = &mut self.nodes[node.0 as usize] else {
+            unreachable!("the caller has found a gate at this node")
+        };
+        gate.accept(self.now, port, packet, &mut self.exits);
     }
 
     /// Forwards the packets that a node has sent.
@@ -189,8 +192,8 @@ impl<H: Node> World<H> {
     /// The next hop from a node to another, or to the address of one of its ports.
     fn next_hop(&self, node: NodeId, (target, port): (NodeId, Option<Port>)) -> u32 {
         let Some(port) = port else { return self.routes.next(node, target) };
-        let hops = self.ways.to_ports.get(&(target, port));
-        hops.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE)
+        // Nothing leads to the address of a port that is not in use.
+        self.ways.to_ports.get(&(target, port)).map_or(NO_ROUTE, |hops| hops[node.0 as usize])
     }
 
     /// The hop from a node by one of its ports: on a medium, the one with the fewest remaining hops.
@@ -220,7 +223,7 @@ impl<H: Node> World<H> {
             return self.drop_unroutable(node, packet);
         }
         let Hop::Medium { medium, from, to } = self.routes.topology().hop(hop as usize) else {
-            return self.drop_unroutable(node, packet);
+            unreachable!("a hop behind those of all links is one of a medium")
         };
         self.media[medium].offer(self.now, (from as u16, to as u16), packet, &mut self.exits);
         self.set_medium_timer(medium);

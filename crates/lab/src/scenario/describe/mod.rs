@@ -70,8 +70,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
                 .push((format!("node {}", node.name), "gate: real packets, with quiclab emulate".to_owned()));
         }
     }
-    // A scenario that was read always has a valid topology.
-    let topology = scenario.topology().unwrap_or_default();
+    let topology = scenario.topology().expect("the reader refuses networks that are none");
     for flow in scenario.flows.iter().take(SHOWN) {
         lines.extend(describe_flow(scenario, &topology, flow));
     }
@@ -172,8 +171,8 @@ fn server(values: &Arguments) -> Option<network::rate::Server> {
     }
     // Some media do not have this option.
     let Some(Value::Component(rate)) = values.get("rate") else { return None };
-    // The reader has checked that it can be built.
-    network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe")).ok()
+    let server = network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe"));
+    Some(server.expect("the reader refuses rates that cannot be built"))
 }
 
 /// The mean rate of a direction; `None`: unlimited.
@@ -366,8 +365,10 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         flow.ip.name(),
         flow.transport.component("controller").name
     );
-    let path =
-        |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
+    let path = |from: usize, to: usize| {
+        let route = topology.route(NodeId(from as u32), NodeId(to as u32));
+        route.expect("the reader refuses flows without a route")
+    };
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
     let base = base_rtt((scenario, topology), there.iter().chain(&back));
     let mut lines = vec![(subject.clone(), first)];

@@ -154,8 +154,10 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
         interest: trace::Interest::NONE,
         run: &crate::proxy::RunInputs::default(),
     };
-    let middlebox = build_middlebox(kind, at.0 as usize, &surroundings).ok()?;
-    let why = middlebox.stops(ports[0]?, ports[1]?)?;
+    let middlebox = build_middlebox(kind, at.0 as usize, &surroundings);
+    let middlebox = middlebox.expect("the reader refuses middleboxes that cannot be built");
+    let [entry, exit] = ports.map(|port| port.expect("a route passes a node by its ports"));
+    let why = middlebox.stops(entry, exit)?;
     Some(format!("the connection does not open: node {} ({}) {why}", node.name, kind.name))
 }
 

@@ -94,6 +94,12 @@ impl Arq {
         *self = Arq { again, again_bytes, acknowledged: number, last, ..Arq::new(self.options) };
     }
 
+    /// Stops unless what is to be sent again is counted; `next` is the number of the next PDU.
+    pub(super) fn check(&self, next: u64) {
+        let again: u64 = self.again.iter().map(|(from, to)| to - from).sum();
+        assert_eq!(self.again_bytes, again, "the bytes to be sent again are those of the parts");
+        assert!(self.acknowledged <= next, "only what was sent is acknowledged");
+    }
     /// The bytes that are to be sent again.
     pub(super) fn backlog(&self) -> u64 {
         self.again_bytes
@@ -164,6 +170,7 @@ impl Arq {
 
     /// When the sender asks again, or the far end may report, after `now`; everything below `known` is received or missing
     /// there.
+    #[inline]
     pub(super) fn next_timer(&self, now: Time, known: u64) -> Option<Time> {
         let asks = self.asked.map(|(_, at)| at);
         let reports = (self.not_before > now && self.has_report(known)).then_some(self.not_before);

@@ -76,6 +76,7 @@ impl Harq {
         self.busy > 0
     }
     /// Takes back a block that was received or given up.
+    #[inline]
     pub(super) fn end(&mut self, process: usize, mut block: Block) {
         block.filling.clear();
         (block.attempt, block.buffer_status) = (0, None);
@@ -107,6 +108,16 @@ impl Harq {
         process.waits = process.block.attempt < self.most;
         self.waiting += usize::from(process.waits);
         process.waits
+    }
+    /// Stops unless the processes are those that are counted; each block is in its process.
+    pub(super) fn check(&self) {
+        let count = |holds: fn(&Process) -> bool| self.processes.iter().filter(|it| holds(it)).count();
+        assert_eq!(self.waiting, count(|it| it.waits), "the processes that wait for an attempt are counted");
+        assert_eq!(self.busy, count(|it| it.block.attempt > 0), "the processes with a block are counted");
+        for process in &self.processes {
+            assert!(process.block.attempt <= self.most, "no block has more attempts than it may");
+            assert!(!process.waits || process.block.attempt > 0, "what waits for another attempt is a block");
+        }
     }
     /// The first slot in which a block is sent again.
     pub(super) fn next_due(&self) -> Option<u64> {

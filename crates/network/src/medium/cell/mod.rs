@@ -215,6 +215,9 @@ impl Medium for Cells {
             terminal.downlink.buffer.catch_up(now);
             terminal.uplink.buffer.catch_up(now);
         }
+        if cfg!(debug_assertions) {
+            self.check();
+        }
     }
 
     fn lanes(&self) -> &[Lane] {
@@ -259,6 +262,19 @@ impl Medium for Cells {
 }
 
 impl Cells {
+    /// Stops unless the terminals agree with the lists of the cell.
+    fn check(&self) {
+        self.terminals.iter().for_each(Terminal::check);
+        let handed: u64 = (0..self.lanes.len()).map(|lane| self.direction(lane).handed.packets).sum();
+        assert_eq!(handed, self.handed.len() as u64, "packets on their way to nodes are counted by lane");
+        assert!(
+            self.handed.iter().is_sorted_by_key(|(at, _)| *at),
+            "packets reach nodes in the order of time"
+        );
+        assert!(self.visited.is_empty(), "between slots nobody is visited");
+        let serves = |terminal: &Terminal| terminal.link.serving < self.sites.len();
+        assert!(self.terminals.iter().all(serves), "each terminal is served by a site that exists");
+    }
     /// The direction of a lane: lane 2 n is the downlink of terminal n, lane 2 n + 1 its uplink.
     fn direction(&self, lane: usize) -> &Direction {
         let terminal = &self.terminals[lane / 2];

@@ -33,14 +33,11 @@ impl Cells {
         let terminal = &mut self.terminals[number];
         let slot = terminal.decides_at;
         let serving = terminal.link.serving;
-        let mut site = serving;
-        if let Some(trigger) = &mut terminal.trigger
-            && let Some(at) = trigger.next()
-        {
-            let sites = &mut terminal.link.sites;
-            let is_away = slot < terminal.away_until;
-            site = trigger.decide(serving, is_away, &mut |site| sites.sinr_db(site, at));
-        }
+        let trigger = terminal.trigger.as_mut().expect("a decision is due to a trigger");
+        let at = trigger.next().expect("a trigger decides at its time");
+        let sites = &mut terminal.link.sites;
+        let is_away = slot < terminal.away_until;
+        let site = trigger.decide(serving, is_away, &mut |site| sites.sinr_db(site, at));
         terminal.decides_at = terminal.next_decision(self.slot_ns);
         if site != serving {
             self.hand_over(number, site, slot, exits);
@@ -50,6 +47,8 @@ impl Cells {
     /// Another site serves a terminal from a slot on.
     fn hand_over(&mut self, number: usize, site: usize, slot: u64, exits: &mut Exits) {
         let now = self.start_of(slot);
+        let in_air = self.in_air.iter().any(|sent| usize::from(sent.terminal) == number);
+        assert!(!in_air, "a terminal is handed over while none of its blocks is in the air");
         let terminal = &mut self.terminals[number];
         for way in [DOWN, UP] {
             self.sites[terminal.link.serving].set_ready(way, number as u16, None);

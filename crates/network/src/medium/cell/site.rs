@@ -31,6 +31,7 @@ impl Site {
     }
 
     /// Sets from which slot on a terminal can be served in a direction; `None` if it cannot.
+    #[inline]
     pub(super) fn set_ready(&mut self, way: usize, terminal: u16, from: Option<u64>) {
         let ready = &mut self.ready[way];
         match (ready.binary_search_by_key(&terminal, |ready| ready.terminal), from) {

@@ -172,9 +172,8 @@ impl Cells {
                 at += 1;
                 let terminal = &mut self.terminals[usize::from(number)];
                 let Terminal { uplink, requests, link, .. } = terminal;
-                let (Some(mcs), Some(process)) = (link.scheme(slot), uplink.harq.free(target)) else {
-                    continue;
-                };
+                let mcs = link.scheme(slot).expect("a terminal that is ranked is in reach");
+                let process = uplink.harq.free(target).expect("a terminal that is ranked has a free process");
                 let (prbs, bytes) = link.standard.fitting(mcs, requests.known + OVERHEAD, share, true);
                 site.left -= prbs;
                 let takes = u64::from(bytes) - OVERHEAD.min(u64::from(bytes));
@@ -207,11 +206,9 @@ impl Cells {
             while let Some((number, share)) = site.select(DOWN, at) {
                 at += 1;
                 let terminal = &mut self.terminals[usize::from(number)];
-                let (Some(mcs), Some(process)) =
-                    (terminal.link.scheme(slot), terminal.downlink.harq.free(slot))
-                else {
-                    continue;
-                };
+                let mcs = terminal.link.scheme(slot).expect("a terminal that is ranked is in reach");
+                let process = terminal.downlink.harq.free(slot);
+                let process = process.expect("a terminal that is ranked has a free process");
                 let wanted = terminal.downlink.backlog() + terminal.uplink.report(now) + OVERHEAD;
                 let (prbs, bytes) = terminal.link.standard.fitting(mcs, wanted, share, false);
                 visit(&mut self.visited, terminal, number, slot);
@@ -251,6 +248,9 @@ impl Cells {
                 site.set_ready(way, number, terminal.ready(way, now, self.processing));
             }
             let next = terminal.next_slot(slot, now, (self.slot_ns, self.processing));
+            if cfg!(debug_assertions) {
+                terminal.check();
+            }
             self.set_due(number, next);
         }
         self.visited = visited;

@@ -70,6 +70,7 @@ impl Direction {
     }
 
     /// Drops the packets at the head of the queue that have become too old, so that they take no place from others.
+    #[inline]
     pub(super) fn discard_late(&mut self, now: Time, exits: &mut Exits) {
         if self.discard.is_some() {
             let mut source = FromQueue {
@@ -84,6 +85,12 @@ impl Direction {
         }
     }
 
+    /// Stops unless its parts agree.
+    fn check(&self) {
+        self.buffer.check();
+        self.bearer.check();
+        self.harq.check();
+    }
     /// Loses all packets that wait.
     pub(super) fn lose_waiting(&mut self, now: Time, exits: &mut Exits) {
         if let Some(packet) = self.head.take() {
@@ -107,6 +114,7 @@ pub(super) struct FromQueue<'a> {
 
 impl FromQueue<'_> {
     /// The next packet that is not too old.
+    #[inline]
     fn take(&mut self) -> Option<Box<Packet>> {
         loop {
             let packet = match self.head.take() {
@@ -146,6 +154,7 @@ pub(super) struct ToNode<'a> {
 }
 
 impl Far for ToNode<'_> {
+    #[inline]
     fn hand_over(&mut self, now: Time, packet: Box<Packet>, stages: Stages) {
         self.air.delays += stages;
         if self.buffer.log().interest().metrics {
@@ -181,6 +190,7 @@ pub(super) struct Requests {
 
 impl Requests {
     /// Takes what a terminal says of its backlog, of which grants that are still to come will take a part.
+    #[inline]
     pub(super) fn note_status(&mut self, bytes: u64) {
         let coming: u64 = self.grants.iter().map(|grant| u64::from(grant.bytes)).sum();
         self.known = quantized(bytes).saturating_sub(coming);
@@ -229,6 +239,14 @@ impl Terminal {
     pub(super) fn direction(&mut self, way: usize) -> &mut Direction {
         if way == DOWN { &mut self.downlink } else { &mut self.uplink }
     }
+    /// Stops unless its parts agree.
+    pub(super) fn check(&self) {
+        self.downlink.check();
+        self.uplink.check();
+        let slots = self.requests.grants.iter().map(|grant| grant.slot);
+        assert!(slots.is_sorted(), "grants are used in the order in which they were given");
+        assert!(self.requests.grants.iter().all(|grant| grant.prbs > 0), "a grant has resource blocks");
+    }
     /// A direction, and the other one.
     pub(super) fn both(&mut self, way: usize) -> (&mut Direction, &mut Direction) {
         let (down, up) = (&mut self.downlink, &mut self.uplink);
@@ -236,6 +254,7 @@ impl Terminal {
     }
 
     /// Fills the block of a process; returns whether there was anything to fill it with.
+    #[inline]
     pub(super) fn fill(
         &mut self,
         way: usize,
@@ -282,6 +301,7 @@ impl Terminal {
     }
 
     /// The slot from which on the terminal can be served in a direction; `None` if it does not ask for that.
+    #[inline]
     pub(super) fn ready(&self, way: usize, now: Time, processing: u64) -> Option<u64> {
         let from = if way == DOWN {
             let waits = self.downlink.backlog() > 0 || self.uplink.bearer.report_size(now).is_some();
@@ -294,6 +314,7 @@ impl Terminal {
     }
 
     /// Whether the terminal has something to send of which the station does not know.
+    #[inline]
     pub(super) fn has_to_ask(&self, now: Time) -> bool {
         let Requests { known, requested, grants } = &self.requests;
         let unknown = *known == 0 && requested.is_none() && grants.is_empty() && !self.uplink.harq.is_busy();
@@ -301,6 +322,7 @@ impl Terminal {
     }
 
     /// The next slot behind `slot` in which something happens at the terminal, but for new blocks.
+    #[inline]
     pub(super) fn next_slot(&self, slot: u64, now: Time, (slot_ns, processing): (u64, u64)) -> Option<u64> {
         let Terminal { downlink, uplink, requests, .. } = self;
         let again = uplink.harq.next_due().map(|due| due.saturating_sub(processing));

@@ -151,6 +151,23 @@ impl Contention {
         }
     }
 
+    /// Stops unless each station that contends does so by one clock, and the first turn is the least.
+    pub(super) fn check(&self) {
+        let first = self.waiting.iter().copied().min().unwrap_or(NEVER);
+        assert_eq!(self.first, first, "the first turn is the least of those that wait");
+        for (number, (own, turn)) in self.own.iter().zip(&self.waiting).enumerate() {
+            assert!(own.start == NEVER || *turn == NEVER, "a station contends by one clock: {number}");
+            assert!(own.apart || own.start == NEVER, "who counts for itself has its own start: {number}");
+            assert!(!own.apart || *turn == NEVER, "who counts for itself has no turn: {number}");
+            assert!(
+                *turn == NEVER || usize::from(station(*turn)) == number,
+                "a turn names its station: {number}"
+            );
+            let listed = self.apart.iter().filter(|apart| usize::from(**apart) == number).count();
+            assert_eq!(listed, usize::from(own.apart), "who counts for itself is listed once: {number}");
+        }
+    }
+
     /// A station waits for its turn by the shared clock.
     fn wait(&mut self, number: u16) {
         let turn = turn(self.own[usize::from(number)].backoff.until, number);

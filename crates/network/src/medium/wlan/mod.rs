@@ -173,6 +173,19 @@ impl Wlan {
         }
     }
 
+    /// Stops unless the stations agree with the lists of the medium.
+    fn check(&self) {
+        self.stations.iter().for_each(Station::check);
+        self.contention.check();
+        let handed: u64 = self.stations.iter().map(|station| station.handed.packets).sum();
+        assert_eq!(handed, self.handed.len() as u64, "packets on their way to nodes are counted by sender");
+        assert!(
+            self.handed.iter().is_sorted_by_key(|(at, _)| *at),
+            "packets reach nodes in the order of time"
+        );
+        assert!(self.beginning.is_empty(), "between two instants nobody is about to begin");
+    }
+
     /// Everything at one instant: ends, then what follows SIFS after another frame, then new transmissions.
     fn process(&mut self, now: u64, exits: &mut Exits) {
         while let Some(frame) = take(&mut self.on_air, |frame| frame.end == now) {
@@ -191,10 +204,14 @@ impl Wlan {
             next = self.contention.next(&self.standard);
         }
         self.find_next_event(next);
+        if cfg!(debug_assertions) {
+            self.check();
+        }
     }
 
     /// Stations whose backoff ends at one instant begin to send.
     fn transmit(&mut self, now: u64, beginning: &[u16], exits: &mut Exits) {
+        debug_assert!(!beginning.is_empty(), "the turn that has come is that of a station");
         let mut end = now;
         // If all hear each other, the frames on the air began too shortly before to be sensed.
         let collides = self.contention.is_open() && beginning.len() + self.on_air.len() > 1;
@@ -448,6 +465,9 @@ impl Medium for Wlan {
         self.run(now, exits);
         for station in &mut self.stations {
             station.buffer.catch_up(now);
+        }
+        if cfg!(debug_assertions) {
+            self.check();
         }
     }
 

@@ -294,7 +294,7 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         });
     }
     let usable = &standard.rates[..usable.max(highest + 1)];
-    let fastest = Modulation::bound(usable).unwrap_or(standard.rates[0]);
+    let fastest = Modulation::bound(usable).expect("each standard has rates");
     let hidden = hidden(&all.hidden, Attached { names: &options.nodes(), station: options.station });
     let contention = Contention::new(count, hidden.map_err(unusable)?);
     let rts_threshold = all.rts_threshold.as_bytes().min(u64::from(u32::MAX)) as u32;

@@ -113,9 +113,11 @@ impl Modulation {
     pub(super) fn number(self) -> u8 {
         match self {
             Modulation::Dsss { kbps, .. } => {
-                DSSS_KBPS.iter().position(|rate| *rate == kbps).unwrap_or(0) as u8
+                DSSS_KBPS.iter().position(|rate| *rate == kbps).expect("a rate of DSSS is in its table") as u8
             }
-            Modulation::Ofdm { bits, .. } => OFDM_BITS.iter().position(|of| *of == bits).unwrap_or(0) as u8,
+            Modulation::Ofdm { bits, .. } => {
+                OFDM_BITS.iter().position(|of| *of == bits).expect("a rate of OFDM is in its table") as u8
+            }
             Modulation::Ht { mcs, .. } => mcs,
         }
     }
@@ -240,6 +242,10 @@ impl Standard {
 
     /// Determines what follows from the rates.
     fn derive(&mut self) {
+        let rising = |rates: &[Modulation]| rates.iter().is_sorted_by_key(|rate| rate.rate());
+        assert!(!self.basic.is_empty() && rising(&self.basic), "responses have rates, which ascend");
+        assert!(self.rates.chunks(8).all(rising), "the rates of data ascend within a number of streams");
+        assert!(self.window.0 <= self.window.1, "a contention window does not shrink by failures");
         let control = |data: &Modulation| {
             let [rts, cts, ack, block_ack] =
                 [RTS, CTS, ACK, BLOCK_ACK].map(|bytes| self.response(*data).duration(bytes));

@@ -144,6 +144,25 @@ impl Station {
         sending.chain(self.held.as_deref()).for_each(|packet| books.hold(packet));
     }
 
+    /// Stops unless its packets are those that are counted.
+    pub(super) fn check(&self) {
+        self.buffer.check();
+        let mut sending = Count::default();
+        let entries = self.entries.iter().filter_map(|entry| entry.packet.as_ref());
+        entries.chain(&self.held).for_each(|packet| sending.add(packet.size));
+        assert_eq!(
+            sending, self.sending,
+            "packets that left the queue are counted until they are handed over"
+        );
+        let to_others =
+            |entry: &Entry| entry.packet.as_ref().is_some_and(|it| it.attachment() != self.receiver);
+        assert!(!self.entries.iter().any(to_others), "all that is sent at once is for one receiver");
+        let held = self.held.as_ref().is_none_or(|packet| packet.attachment() != self.receiver);
+        assert!(held || self.is_idle(), "only a packet for another receiver is held back");
+        assert!(!self.is_idle() || !self.buffer.is_waiting(), "a station with packets is not idle");
+        let ended = |entry: &Entry| !entry.ended || !entry.sending;
+        assert!(self.entries.iter().all(ended), "what has ended is not sent");
+    }
     /// Takes a packet that leaves the queue at `now`.
     pub(super) fn take(&mut self, now: Time, packet: Box<Packet>) {
         self.receiver = packet.attachment();
@@ -193,7 +212,8 @@ impl Station {
         peer: usize,
         exits: &mut Exits,
     ) {
-        let attempt = self.entries.first().map_or(1, |entry| entry.attempts + 1);
+        let first = self.entries.first().expect("who begins to send has loaded a packet");
+        let attempt = first.attempts + 1;
         let rate = self.controls[peer].rate(now, attempt);
         let modulation = standard.rates[rate];
         let (mut frames, mut bytes, mut alone, mut at) = (0, 0, 0, 0);
@@ -223,6 +243,7 @@ impl Station {
             (entry.sending, bytes, frames) = (true, with, frames + 1);
             alone = frame;
         }
+        debug_assert!(frames > 0, "a transmission carries a frame that has not ended");
         if frames == 1 {
             bytes = alone;
         }
@@ -265,8 +286,8 @@ impl Station {
         let (plan, mut received) = (self.plan, 0);
         let logs = self.buffer.log().interest().metrics;
         // What a frame has of the time that the medium was used, for the log; the first also has the rest.
-        let share = if logs { plan.charge / u64::from(plan.frames.max(1)) } else { 0 };
-        let mut first = plan.charge - share * u64::from(plan.frames.max(1));
+        let share = if logs { plan.charge / u64::from(plan.frames) } else { 0 };
+        let mut first = plan.charge - share * u64::from(plan.frames);
         for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
             let bytes = entry.size + standard.overhead;
             let failed = fails(plan.modulation, bytes);

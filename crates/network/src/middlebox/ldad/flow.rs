@@ -126,6 +126,10 @@ impl Flow {
         self.estimate = Estimate::default();
     }
 
+    /// Stops unless the parts agree.
+    pub(super) fn check(&self) {
+        self.mapping.check();
+    }
     /// The earlier of the two timers, if anything is kept.
     pub(super) fn next_timer(&self, options: &Settings) -> Option<(Time, Expiry)> {
         if self.cache.is_empty() { None } else { self.judged(options) }

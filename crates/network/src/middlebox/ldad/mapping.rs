@@ -54,6 +54,16 @@ impl Mapping {
         }
         newest
     }
+    /// Stops unless the packets are in the order in which they passed.
+    pub(super) fn check(&self) {
+        assert!(self.waiting.len() <= self.most, "a table has no more packets than it may");
+        assert!(self.waiting.iter().is_sorted(), "packets pass in the order of time");
+        let newest = self.waiting.back();
+        assert!(
+            newest.is_none() || newest == self.last.as_ref(),
+            "the newest packet is the last that passed"
+        );
+    }
     /// When the last downlink packet passed.
     pub(super) fn last(&self) -> Option<Time> {
         self.last

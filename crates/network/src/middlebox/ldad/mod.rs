@@ -243,6 +243,19 @@ impl Middlebox for Ldad {
     fn log(&mut self) -> &mut Log {
         &mut self.log
     }
+    fn check(&self) {
+        let mut kept = 0;
+        self.flows.check(|_, flow| {
+            flow.check();
+            kept += u64::from(!flow.cache.is_empty());
+            let timer = flow.next_timer(&self.options).is_some();
+            assert_eq!(timer, !flow.cache.is_empty(), "a timer runs while an acknowledgement is held");
+        });
+        assert_eq!(self.timers.at().is_some(), kept > 0, "a timer runs while an acknowledgement is held");
+        let Counters { held, by_timeout, by_congestion, by_data, forgotten, .. } = self.counters;
+        let sent = by_timeout + by_congestion + by_data + forgotten;
+        assert!(held >= kept + sent, "only what was held is kept or sent");
+    }
 }
 
 #[cfg(test)]

@@ -187,10 +187,9 @@ impl Bearer {
         }
         out.used = room - left;
         let empty = self.end == self.sent;
-        if let (Some(arq), false) = (&mut self.arq, out.spans.is_empty()) {
+        if let (Some(arq), Some((_, end))) = (&mut self.arq, out.spans.last().copied()) {
             let bytes: u64 = out.spans.iter().map(|(from, to)| to - from).sum();
             let stalled = !arq.may_send(self.next_number);
-            let end = out.spans.last().map_or(0, |(_, to)| *to);
             if arq.wants_poll(now, bytes, (empty && source.is_empty()) || stalled) {
                 out.poll = Some(end);
             }
@@ -252,6 +251,7 @@ impl Bearer {
     }
 
     /// Takes a received part of a block. Packets that are complete and in their order are handed over.
+    #[inline]
     pub(super) fn receive(&mut self, now: Time, (from, to): Span, far: &mut impl Far) {
         // A part that was given up, or that was received before, is discarded.
         let mut at = self.pieces.partition_point(|piece| piece.end <= from.max(self.done));
@@ -313,6 +313,7 @@ impl Bearer {
     }
 
     /// Hands over what is complete and in order, and starts or stops t-Reordering.
+    #[inline]
     fn advance(&mut self, now: Time, far: &mut impl Far) {
         self.process(now, 0, far);
         if self.reordering.is_some_and(|(_, edge)| edge <= self.done) {
@@ -344,7 +345,7 @@ impl Bearer {
             self.received_at = self.received_at.max(received_at);
             self.pieces.pop_front();
             while self.packets.front().is_some_and(|held| held.end <= self.done) {
-                let Some(held) = self.packets.pop_front() else { break };
+                let held = self.packets.pop_front().expect("the first packet has just been seen");
                 // The next packet has the rest of this piece, and none of those before.
                 let rest = if held.end == self.done { Time::ZERO } else { received_at };
                 self.hand_over(now, held, self.received_at, far);
@@ -366,6 +367,7 @@ impl Bearer {
     }
 
     /// The start of the first piece at or behind a position that the far end has not received.
+    #[inline]
     fn first_missing_from(&self, position: u64) -> u64 {
         let first = self.pieces.partition_point(|piece| piece.end <= position);
         let mut start = position.max(self.done);
@@ -379,6 +381,7 @@ impl Bearer {
     }
 
     /// When a timer of the far end or of the sender expires after `now`, if [`Bearer::wake`] was called then.
+    #[inline]
     pub(super) fn next_timer(&self, now: Time) -> Option<Time> {
         let reordering = self.reordering.map(|(at, _)| at);
         let arq = self.arq.as_ref().and_then(|arq| arq.next_timer(now, self.reported));
@@ -456,7 +459,7 @@ impl Bearer {
     /// Takes a report at the sender.
     pub(super) fn take_status(&mut self, now: Time, status: &Status, far: &mut impl Far) {
         let first = status.missing.first().map_or(status.number, |(from, _)| self.number_at(*from));
-        let Some(arq) = &mut self.arq else { return };
+        let arq = self.arq.as_mut().expect("only the acknowledged mode has reports");
         arq.acknowledge(status.edge, first);
         for span in &status.missing {
             let at = self.pieces.partition_point(|piece| piece.end <= span.0);
@@ -474,6 +477,39 @@ impl Bearer {
             }
         }
         self.advance(now, far);
+    }
+
+    /// Stops unless the positions, the pieces and the packets are those of one stream.
+    pub(super) fn check(&self) {
+        assert!(self.done <= self.sent, "only what was sent is processed");
+        assert!(self.sent <= self.end, "only what was taken from the queue is sent");
+        assert!(self.highest.max(self.reported) <= self.sent, "only what was sent is received or reported");
+        let ends = std::iter::once(self.done).chain(self.pieces.iter().map(|piece| piece.end));
+        assert!(
+            ends.clone().is_sorted_by(|one, next| one < next),
+            "each piece has bytes and follows another"
+        );
+        assert_eq!(ends.last(), Some(self.sent), "the pieces reach from what was processed to what was sent");
+        let mut ends = self.packets.iter().map(|held| held.end);
+        assert!(ends.clone().is_sorted_by(|one, next| one < next), "packets are in the order of the queue");
+        assert!(
+            self.packets.front().is_none_or(|held| held.end > self.done),
+            "what is whole was handed over"
+        );
+        assert_eq!(
+            ends.next_back().unwrap_or(self.end),
+            self.end,
+            "the last packet is the end of the stream"
+        );
+        let mut inside = crate::count::Count::default();
+        self.packets
+            .iter()
+            .filter_map(|held| held.packet.as_ref())
+            .for_each(|packet| inside.add(packet.size));
+        assert_eq!(inside, self.inside, "the packets of a bearer are counted");
+        if let Some(arq) = &self.arq {
+            arq.check(self.next_number);
+        }
     }
 
     /// Makes a piece end at both ends of a span, which is within one piece.

@@ -90,7 +90,7 @@ impl Best {
 impl Trigger for Best {
     fn start(&mut self, sinr_db: &mut dyn FnMut(usize) -> f64) -> usize {
         self.averages.iter_mut().enumerate().for_each(|(site, average)| *average = sinr_db(site));
-        self.best(|_| true).unwrap_or(0)
+        self.best(|_| true).expect("a cell has at least one site")
     }
     fn next(&self) -> Option<Time> {
         Some(self.next)

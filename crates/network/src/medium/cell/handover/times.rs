@@ -56,9 +56,9 @@ impl Trigger for Times {
     fn next(&self) -> Option<Time> {
         self.steps.get(self.next).map(|(at, _)| *at)
     }
-    fn decide(&mut self, serving: usize, _: bool, _: &mut dyn FnMut(usize) -> f64) -> usize {
-        let site = self.steps.get(self.next).map_or(serving, |(_, site)| *site);
+    fn decide(&mut self, _: usize, _: bool, _: &mut dyn FnMut(usize) -> f64) -> usize {
+        let (_, site) = self.steps.get(self.next).expect("a decision is due at the time of a step");
         self.next += 1;
-        site
+        *site
     }
 }

@@ -70,7 +70,7 @@ impl Minstrel {
         let rates: Vec<OfRate> = setup.durations.iter().map(of_rate).collect();
         // Before anything is known: the highest rate, and down from there by the chain.
         let order = |number: &usize| std::cmp::Reverse(rates[*number].duration);
-        let fastest = (0..rates.len()).max_by_key(order).unwrap_or(0);
+        let fastest = (0..rates.len()).max_by_key(order).expect("each standard has rates");
         Minstrel {
             chain: [fastest, fastest / 2, 0],
             rates,
@@ -147,5 +147,6 @@ impl RateControl for Minstrel {
     fn note(&mut self, rate: usize, sent: u32, received: u32) {
         self.rates[rate].sent += sent;
         self.rates[rate].received += received;
+        debug_assert!(received <= sent, "only what was sent is acknowledged");
     }
 }
