@@ -4,7 +4,7 @@ use network::Count;
 use std::fmt;
 
 /// A part of a sum: what it is, and how much.
-pub(crate) type Term = (&'static str, u64);
+pub(crate) type Term = (&'static str, u128);
 
 /// Two sums of the same unit.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Account<'_> {
         name: impl FnOnce() -> String,
         agree: impl Fn(u128, u128) -> bool,
     ) -> Result<(), Imbalance> {
-        let sum = |terms: &[Term]| terms.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
+        let sum = |terms: &[Term]| terms.iter().map(|(_, count)| *count).sum::<u128>();
         let (came, went) = (sum(self.came), sum(self.went));
         if agree(came, went) {
             return Ok(());
@@ -65,7 +65,7 @@ pub(crate) fn balance_counts(
         return Ok(());
     }
     let part = |terms: &[(&'static str, Count)], of: fn(&Count) -> u64| -> Vec<Term> {
-        terms.iter().map(|(what, count)| (*what, of(count))).collect()
+        terms.iter().map(|(what, count)| (*what, of(count).into())).collect()
     };
     let compare = |unit, of| Account { unit, came: &part(came, of), went: &part(went, of) }.balance(&name);
     compare("packets", |count| count.packets)?;
@@ -101,8 +101,11 @@ mod tests {
         );
         let bytes = balance(count(3, 301)).unwrap_err();
         assert_eq!(bytes.went, "1101 bytes of packets (800 delivered + 301 lost)");
-        let whole =
-            Account { unit: "bytes", came: &[("read", u64::MAX), ("unread", 1)], went: &[("sent", 0)] };
+        let whole = Account {
+            unit: "bytes",
+            came: &[("read", u64::MAX.into()), ("unread", 1)],
+            went: &[("sent", 0)],
+        };
         assert!(whole.balance(String::new).is_err(), "sums do not overflow");
     }
 }

@@ -26,16 +26,17 @@ pub struct Counters {
 }
 
 /// What came of the bytes of a connection's streams, headers of records above them included. Retransmissions do not count.
+/// Applications may write 2^62 - 1 bytes to each stream, which together do not fit in 64 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamBooks {
     /// Written bytes.
-    pub written: u64,
+    pub written: u128,
     /// Those of them that were sent.
     pub sent: u64,
     /// Those that still wait to be sent.
-    pub unsent: u64,
+    pub unsent: u128,
     /// Those that are never sent, since their streams were reset.
-    pub abandoned: u64,
+    pub abandoned: u128,
     /// Bytes that the peer has acknowledged.
     pub acked: u64,
     /// The ends of what has come of all streams: over QUIC also what is missing before them, as for flow control.

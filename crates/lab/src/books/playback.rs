@@ -7,7 +7,7 @@ use units::Duration;
 /// Balances the playback of a flow.
 pub(super) fn balance(flow: &str, books: &PlaybackBooks) -> Result<(), Imbalance> {
     let name = |what: &'static str| move || format!("playback of {flow}, {what}");
-    let ns = Duration::as_nanos;
+    let ns = |span: Duration| u128::from(span.as_nanos());
     let account = |came: &[Term], went: &[Term], what| Account { unit: "ns", came, went }.balance(name(what));
     let spans = [
         ("of start-up", ns(books.start_up)),

@@ -33,9 +33,12 @@ pub(super) fn balance(scenario: &Scenario, reports: &[EndReport]) -> Result<(), 
 /// Balances the streams of one end.
 fn end(name: impl Fn() -> String, own: &StreamBooks) -> Result<(), Imbalance> {
     let balance = |came: &[Term], went: &[Term]| Account { unit: UNIT, came, went }.balance(&name);
-    let went = [("sent", own.sent), ("not sent yet", own.unsent), ("never sent", own.abandoned)];
+    let went = [("sent", own.sent.into()), ("not sent yet", own.unsent), ("never sent", own.abandoned)];
     balance(&[("written", own.written)], &went)?;
-    balance(&[("received", own.received)], &[("read or dropped", own.consumed), ("unread", own.unread)])
+    balance(
+        &[("received", own.received.into())],
+        &[("read or dropped", own.consumed.into()), ("unread", own.unread.into())],
+    )
 }
 
 /// Compares what one end has sent with what the other has received. What is under way is the rest.
@@ -46,11 +49,11 @@ fn between(
     splits: bool,
 ) -> Result<(), Imbalance> {
     let most = |came: &[Term], went: &[Term]| Account { unit: UNIT, came, went }.covers(&name);
-    most(&[("sent", own.sent)], &[("received by the peer", peer.received)])?;
+    most(&[("sent", own.sent.into())], &[("received by the peer", peer.received.into())])?;
     if splits {
         return Ok(());
     }
-    most(&[("received by the peer", peer.received)], &[("acknowledged", own.acked)])
+    most(&[("received by the peer", peer.received.into())], &[("acknowledged", own.acked.into())])
 }
 
 #[cfg(test)]
@@ -74,18 +77,18 @@ mod tests {
     fn each_end_has_an_account_of_what_it_wrote_and_of_what_it_received() {
         let name = || "streams of get at its client".to_owned();
         assert_eq!(end(name, &books()), Ok(()));
-        let fields: [fn(&mut StreamBooks) -> &mut u64; 7] = [
-            |books| &mut books.written,
-            |books| &mut books.sent,
-            |books| &mut books.unsent,
-            |books| &mut books.abandoned,
-            |books| &mut books.received,
-            |books| &mut books.consumed,
-            |books| &mut books.unread,
+        let changes: [fn(&mut StreamBooks); 7] = [
+            |books| books.written += 1,
+            |books| books.sent += 1,
+            |books| books.unsent += 1,
+            |books| books.abandoned += 1,
+            |books| books.received += 1,
+            |books| books.consumed += 1,
+            |books| books.unread += 1,
         ];
-        for field in fields {
+        for change in changes {
             let mut books = books();
-            *field(&mut books) += 1;
+            change(&mut books);
             assert_eq!(end(name, &books).unwrap_err().account, name());
         }
     }

@@ -102,9 +102,9 @@ struct Counts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamStats {
     /// Application bytes written.
-    pub written_bytes: u64,
+    pub written_bytes: u128,
     /// Application bytes written that are never sent, since their streams were reset.
-    pub abandoned_bytes: u64,
+    pub abandoned_bytes: u128,
     /// Application bytes sent for the first time.
     pub sent_bytes: u64,
     /// Application bytes retransmitted.
@@ -306,7 +306,10 @@ impl Streams {
         transport::StreamBooks {
             written: self.stats.written_bytes,
             sent: self.stats.sent_bytes,
-            unsent: open().filter_map(|stream| stream.send.as_ref()).map(SendHalf::unsent).sum(),
+            unsent: open()
+                .filter_map(|stream| stream.send.as_ref())
+                .map(|half| u128::from(half.unsent()))
+                .sum(),
             abandoned: self.stats.abandoned_bytes,
             acked: self.stats.acked_bytes,
             received,
@@ -327,7 +330,7 @@ impl Streams {
         self.credit.check(sending().map(SendHalf::waiting).sum());
         self.grant.check();
         let books = self.books();
-        let came_of_it = books.sent + books.unsent + books.abandoned;
+        let came_of_it = u128::from(books.sent) + books.unsent + books.abandoned;
         assert_eq!(books.written, came_of_it, "what was written was sent, or waits, or was given up");
         assert_eq!(books.received, books.consumed + books.unread, "what was received was read, or waits");
         let gaps = receiving().filter(|half| half.counts_as_gap).count();
@@ -407,7 +410,7 @@ impl Streams {
             let before = half.waiting();
             half.write(taken);
             let (end, waiting) = (half.written(), half.waiting());
-            self.stats.written_bytes += taken.len();
+            self.stats.written_bytes += u128::from(taken.len());
             self.credit.note_waiting(before, waiting);
             if self.marks.is_some() && !taken.is_empty() {
                 self.note_written(now, id, end);
@@ -464,7 +467,7 @@ impl Streams {
         self.queue_notice(Notice::ResetStream(id));
         let half = self.send_half(id).expect("a stream is open while it is reset");
         let after = Held::of(half);
-        self.stats.abandoned_bytes += before.written - after.written;
+        self.stats.abandoned_bytes += u128::from(before.written - after.written);
         self.release(before.outstanding - after.outstanding);
         self.note_dropped(before.buffered - after.buffered);
         self.release_waiting(before.waiting - after.waiting);

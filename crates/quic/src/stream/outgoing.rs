@@ -331,7 +331,7 @@ impl Streams {
             return;
         }
         let sent = stream.send.as_ref().map_or(0, SendHalf::sent_to);
-        self.stats.abandoned_bytes += stream.send.as_ref().map_or(0, SendHalf::unsent);
+        self.stats.abandoned_bytes += u128::from(stream.send.as_ref().map_or(0, SendHalf::unsent));
         let received = stream.recv.as_ref().map_or(0, RecvHalf::highest);
         let key = StreamKey { id, slot };
         if stream.send.as_ref().is_some_and(|half| half.scheduled) {

@@ -86,7 +86,7 @@ impl Streams {
             let half = self.send_half(id).expect("an endpoint sends on the streams that it opens");
             let (scheduled, written, sent) = (half.scheduled, half.written(), half.rewind());
             let abandoned = written - half.written();
-            self.stats.abandoned_bytes += abandoned;
+            self.stats.abandoned_bytes += u128::from(abandoned);
             self.stats.sent_bytes -= sent;
             if scheduled {
                 let key = self.key(id).expect("a stream that is rewound stays open");

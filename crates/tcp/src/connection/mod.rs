@@ -335,9 +335,9 @@ impl Connection {
         let sent_to = self.recovery.nxt - 1 - u64::from(self.fin_sent);
         let (received, consumed) = self.incoming.books();
         transport::StreamBooks {
-            written: self.outgoing.end(),
+            written: self.outgoing.end().into(),
             sent: self.stats.sent_bytes,
-            unsent: self.outgoing.end() - sent_to,
+            unsent: (self.outgoing.end() - sent_to).into(),
             abandoned: 0,
             acked: self.recovery.una.clamp(1, sent_to + 1) - 1,
             received,
