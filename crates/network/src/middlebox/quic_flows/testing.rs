@@ -70,6 +70,7 @@ impl Bed {
     }
     fn collect(&mut self, now: Time) {
         self.out.extend(std::iter::from_fn(|| self.exits.take()).map(|packet| (now, *packet)));
+        self.node.check();
     }
     pub(crate) fn accept(&mut self, now: Time, up: bool, packet: Packet) {
         self.wait(now);
