@@ -25,6 +25,7 @@ from quiclab._quiclab import (
     Download,
     Error,
     OutputError,
+    Packet,
     Priority,
     RunError,
     ScenarioError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from quiclab import controller as controller
     from quiclab import gym as gym
     from quiclab import p1203 as p1203
+    from quiclab import parts as parts
     from quiclab import plots as plots
     from quiclab import progress as progress
     from quiclab import report as report
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
+    from quiclab.parts import Queue
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -77,8 +80,10 @@ __all__ = [
     "Download",
     "Error",
     "OutputError",
+    "Packet",
     "Priority",
     "Progress",
+    "Queue",
     "Run",
     "RunError",
     "Scenario",
@@ -106,6 +111,7 @@ _PLACES = {
     "differences": ("Change", "Diff", "diff"),
     "gym": (),
     "p1203": (),
+    "parts": ("Queue",),
     "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),

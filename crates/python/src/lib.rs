@@ -12,6 +12,8 @@ mod emulate;
 mod error;
 mod loader;
 mod outside;
+mod packet;
+mod queue;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;
@@ -44,6 +46,8 @@ mod _quiclab {
     use crate::emulate::Emulator;
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
+    #[pymodule_export]
+    use crate::packet::PythonPacket;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::relay::relay;

@@ -1,32 +1,23 @@
 //! All options with files: a changed file gives another run, and goes with the run to other machines.
 
 use super::bed::{BASE, folder};
-use congestion::{Controller, Setup};
-use lab::outside::{Described, Loader, Part, Wanted, set_loader};
+use lab::outside::{Described, Loader, PARTS, Part, PlugError, Wanted, set_loader};
 use lab::rooms;
 use lab::sweep::{Session, Sweep};
-use schedule::Scheduler;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
-use video::abr::Abr;
+use units::parameter::{Default, Kind, Parameter, Room, Row};
 
 /// Loads any file as a component without options.
 struct AnyCode;
 
 impl Loader for AnyCode {
-    fn describe(&self, _part: Part, _wanted: &Wanted) -> Result<Described, String> {
+    fn describe(&self, _part: &'static Part, _wanted: &Wanted) -> Result<Described, String> {
         Ok(Described { about: "code from outside".to_owned(), options: Vec::new() })
     }
-    fn controller(&self, _wanted: &Wanted, _arguments: &Arguments, _setup: Setup) -> Box<dyn Controller> {
-        unreachable!("nothing is run")
-    }
-    fn scheduler(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Scheduler> {
-        unreachable!("nothing is run")
-    }
-    fn abr(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Abr> {
-        unreachable!("nothing is run")
+    fn plug(&self, _part: &'static Part, _wanted: &Wanted, _face: Row<()>) -> Result<(), PlugError> {
+        Ok(())
     }
 }
 
@@ -53,7 +44,7 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
         Kind::Component(name) if depth > 0 => {
             let room = rooms.iter().find(|room| room.name == *name).unwrap();
             let mut found = Vec::new();
-            if ["controllers", "schedulers", "abrs"].contains(name) {
+            if PARTS.iter().any(|part| part.room == *name) {
                 let value = "\"./file.py:Mine\"".to_owned();
                 found.push(Naming { value, contents: "", option: format!("{name}.source"), beside: "" });
             }

@@ -42,7 +42,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile {
         remembers: false,
         at_hosts: true,
-        build: |options| Ok(Box::new(AckPacer::new(options)?)),
+        build: &|options| Ok(Box::new(AckPacer::new(options)?)),
     },
 };
 

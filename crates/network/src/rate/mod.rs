@@ -27,9 +27,11 @@ pub use table::MAX_LINES;
 pub(crate) use table::Table;
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
+pub use units::plugged::PlugError;
 
 use random::Stream;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Rate, Size, Time};
 
 /// The server of a link, which sends one packet at a time.
@@ -112,7 +114,7 @@ impl Server {
 }
 
 /// The constructor of a server.
-pub type Build = fn(&Arguments, Stream) -> Result<Server, RateError>;
+pub type Build = &'static (dyn Fn(&Arguments, Stream) -> Result<Server, RateError> + Send + Sync);
 
 /// The rates.
 pub static RATES: &[Row<Build>] = &[
@@ -126,9 +128,22 @@ pub static RATES: &[Row<Build>] = &[
     dvb_rcs2::ROW,
 ];
 
+/// The rates added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a rate from outside of this crate, which scenarios then find by name like any other. It replaces an added rate
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(RATES, row)
+}
+
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate"))).checked_by(check)
+    PLUGGED
+        .extend(Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate"))).checked_by(check))
 }
 
 /// Checks that the server with this name can be built. An error that names no option concerns the row's file or, without
@@ -146,7 +161,7 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 /// # Errors
 /// If the table has no such row, or the options are invalid, such as a malformed trace.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Server, RateError> {
-    match RATES.iter().find(|row| row.name == name) {
+    match PLUGGED.find(RATES, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(RateError::Unknown(name.to_owned())),
     }
