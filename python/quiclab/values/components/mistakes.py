@@ -165,12 +165,12 @@ def _check_methods(seen: _Seen, methods: list[str]) -> None:
         # A decorator may note a function somewhere, so that it is called by no name.
         may_be_noted = isinstance(value, FunctionType) and _plugged_code.is_decorated(value)
         lacking = [known for known in slips if known not in own]
-        if lacking:
-            surely = not seen.code.reads_any and not may_be_noted
-            seen.problem(f"nothing calls {name}.{plain}; expected {lacking[0]}", function, surely=surely)
-        elif slips or (word.startswith(_EVENT) and not may_be_noted and not seen.code.reads_any):
-            meant = slips[0] if slips else f"one of {', '.join(events)}"
-            seen.problem(f"nothing calls {name}.{plain}; did you mean {meant}?", function, surely=False)
+        may_be_called = may_be_noted or seen.code.reads_any
+        is_event = word.startswith(_EVENT) and not may_be_called
+        if near := lacking or slips or ([f"one of {', '.join(events or methods)}"] if is_event else []):
+            # A helper may have a name like that, if it is no public one.
+            surely = (bool(lacking) or word[0] != "_") and not may_be_called
+            seen.problem(f"nothing calls {name}.{plain}; expected {near[0]}", function, surely=surely)
 
 
 def _plain(word: str, class_: type) -> str:
