@@ -41,4 +41,10 @@ impl Loader for Reader {
         let (_, plug) = kind.expect("each kind of components from outside can be written in Python");
         plug(Code::new(part, wanted), face)
     }
+
+    /// Python makes a state for each thread that attaches to it and has none. It is made once for the thread, not at each
+    /// call of a component.
+    fn on_worker(&self, work: &mut (dyn FnMut() + Send)) {
+        Python::attach(|py| py.detach(work));
+    }
 }

@@ -86,6 +86,18 @@ pub trait Loader: Sync {
     /// # Errors
     /// See [`PlugError`].
     fn plug(&self, part: &'static Part, wanted: &Wanted, face: Row<()>) -> Result<(), PlugError>;
+    /// Does the work of a thread that makes many runs: a loader may keep for it what its components need at each call.
+    fn on_worker(&self, work: &mut (dyn FnMut() + Send)) {
+        work();
+    }
+}
+
+/// Does the work of a thread that makes many runs as the loader wants it, if there is one.
+pub(crate) fn on_worker(work: &mut (dyn FnMut() + Send)) {
+    match LOADER.get() {
+        Some(loader) => loader.on_worker(work),
+        None => work(),
+    }
 }
 
 static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
