@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
-    from quiclab.parts import Queue
+    from quiclab.parts import Jitter, Loss, Middlebox, Queue, Rate
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -79,11 +79,15 @@ __all__ = [
     "Diff",
     "Download",
     "Error",
+    "Jitter",
+    "Loss",
+    "Middlebox",
     "OutputError",
     "Packet",
     "Priority",
     "Progress",
     "Queue",
+    "Rate",
     "Run",
     "RunError",
     "Scenario",
@@ -111,7 +115,7 @@ _PLACES = {
     "differences": ("Change", "Diff", "diff"),
     "gym": (),
     "p1203": (),
-    "parts": ("Queue",),
+    "parts": ("Jitter", "Loss", "Middlebox", "Queue", "Rate"),
     "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),

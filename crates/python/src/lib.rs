@@ -10,10 +10,14 @@ mod document;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod error;
+mod jitter;
 mod loader;
+mod loss;
+mod middlebox;
 mod outside;
 mod packet;
 mod queue;
+mod rate;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;

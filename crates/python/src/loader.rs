@@ -1,7 +1,7 @@
 //! The loader of Python code for the lab, and the kinds of components that can be written in Python.
 
 use crate::outside::{self, Code};
-use crate::{abr, controller, queue, scheduler};
+use crate::{abr, controller, jitter, loss, middlebox, queue, rate, scheduler};
 use lab::outside::{Described, Loader, Part, PlugError, Wanted};
 use pyo3::prelude::*;
 use units::parameter::Row;
@@ -15,6 +15,10 @@ static KINDS: &[(&str, Plug)] = &[
     ("schedulers", scheduler::plug),
     ("abrs", abr::plug),
     ("queues", queue::plug),
+    ("losses", loss::plug),
+    ("jitters", jitter::plug),
+    ("rates", rate::plug),
+    ("kinds", middlebox::plug),
 ];
 
 /// Loads Python code.

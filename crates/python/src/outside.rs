@@ -69,6 +69,18 @@ impl Code {
 pub(crate) struct Object(Option<Py<PyAny>>);
 
 impl Object {
+    /// Calls a function with the object while it is made.
+    ///
+    /// # Errors
+    /// The problem in one line.
+    pub(crate) fn try_call<T>(
+        &mut self,
+        call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T, String> {
+        let object = self.0.as_ref().expect("an object that is being made has not failed");
+        Python::attach(|py| call(py, object.bind(py))).map_err(|error| one_line(&error, Some(object)))
+    }
+
     /// Calls a function with the object; `None` after an error, with which the run ends.
     pub(crate) fn call<T>(
         &mut self,

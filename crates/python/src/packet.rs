@@ -3,10 +3,11 @@
 //! The packets stay with the component's wrapper. Python gets a [`PythonPacket`] for each and says by its methods what
 //! becomes of it; the wrapper carries that out after the call. What cannot be is refused in the line that asks for it.
 
-use network::{Count, Packet, Protocol};
+use network::{Count, Packet, Port, Protocol};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Time;
@@ -62,6 +63,10 @@ pub(crate) struct PythonPacket {
     /// When it arrived, in seconds of virtual time.
     #[pyo3(get)]
     arrived_s: f64,
+    /// The port of a middlebox by which it arrived; 0 elsewhere.
+    #[pyo3(get)]
+    port: u16,
+    addresses: (SocketAddr, SocketAddr),
     /// The ECN field with which it arrived.
     arrived_ecn: Ecn,
     is_marked: AtomicBool,
@@ -83,6 +88,18 @@ impl PythonPacket {
             Ecn::Ect1 => "ect1",
             Ecn::Ce => "ce",
         }
+    }
+
+    /// The address and port of its sender.
+    #[getter]
+    fn source(&self) -> String {
+        self.addresses.0.to_string()
+    }
+
+    /// The address and port that it is sent to.
+    #[getter]
+    fn destination(&self) -> String {
+        self.addresses.1.to_string()
     }
 
     /// Marks it with CE if its ECN field allows that. Returns whether it has the mark.
@@ -123,7 +140,14 @@ impl PythonPacket {
 }
 
 impl PythonPacket {
-    fn new(now: Time, number: u64, packet: &Packet, custody: &Custody) -> PythonPacket {
+    /// A packet that has left already, to look at.
+    pub(crate) fn sent(now: Time, number: u64, packet: &Packet) -> PythonPacket {
+        let sent = PythonPacket::new((now, Port(0)), number, packet, &Custody::new(false));
+        sent.state.store(LEFT, Ordering::Relaxed);
+        sent
+    }
+
+    fn new((now, port): (Time, Port), number: u64, packet: &Packet, custody: &Custody) -> PythonPacket {
         PythonPacket {
             number,
             size_bytes: packet.size,
@@ -135,6 +159,8 @@ impl PythonPacket {
                 Protocol::Ip => "ip",
             },
             arrived_s: now.as_secs_f64(),
+            port: port.0,
+            addresses: (packet.source, packet.destination),
             arrived_ecn: packet.ecn,
             is_marked: AtomicBool::new(false),
             state: AtomicU8::new(HELD),
@@ -207,9 +233,10 @@ impl Custody {
         py: Python<'py>,
         now: Time,
         number: u64,
+        port: Port,
     ) -> PyResult<Bound<'py, PythonPacket>> {
         let held = self.packets.get(&number).expect("a packet that has just arrived is here");
-        let face = Bound::new(py, PythonPacket::new(now, number, &held.packet, self))?;
+        let face = Bound::new(py, PythonPacket::new((now, port), number, &held.packet, self))?;
         self.packets.entry(number).and_modify(|held| held.face = Some(face.clone().unbind()));
         Ok(face)
     }

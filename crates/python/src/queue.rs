@@ -8,7 +8,7 @@ use crate::outside::{Code, Object, nonsense, place_of_method, started};
 use crate::packet::Custody;
 use lab::outside::PlugError;
 use network::queue::{self, MAX_PACKETS, Queue, QueueError, Report, Setup, Waiting};
-use network::{Count, Packet};
+use network::{Count, Packet, Port};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -90,7 +90,7 @@ impl Queue for PythonQueue {
         let (object, packets) = (&mut self.object, &mut self.packets);
         let number = packets.take(packet);
         object.call(|py, object| {
-            let face = packets.face(py, now, number)?;
+            let face = packets.face(py, now, number, Port(0))?;
             object.call_method1(intern!(py, "enqueue"), (face, now.as_secs_f64())).map(drop)
         });
         self.settle(report);

@@ -36,6 +36,10 @@ pub static PARTS: &[Part] = &[
     Part { room: "schedulers", word: "scheduler", options: &[RETRANSMISSIONS] },
     Part { room: "abrs", word: "rate adaptation", options: &[] },
     Part { room: "queues", word: "queue", options: &[] },
+    Part { room: "losses", word: "loss model", options: &[] },
+    Part { room: "jitters", word: "jitter", options: &[] },
+    Part { room: "rates", word: "rate", options: &[] },
+    Part { room: "kinds", word: "middlebox", options: &[] },
 ];
 
 impl Part {

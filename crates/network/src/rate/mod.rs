@@ -34,8 +34,18 @@ use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Size, Time};
 
+/// A server from outside of this crate. Time never goes back from one call to the next.
+pub trait Serve: std::fmt::Debug {
+    /// See [`Server::ready`].
+    fn ready(&mut self, at: Time) -> Time;
+    /// See [`Server::serve`].
+    fn serve(&mut self, start: Time, size: u32) -> Time;
+    /// See [`Server::mean_rate`].
+    fn mean_rate(&self) -> Rate;
+}
+
 /// The server of a link, which sends one packet at a time.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Server {
     /// Without delay.
     Unlimited,
@@ -49,6 +59,8 @@ pub enum Server {
     TokenBucket(Box<TokenBucket>),
     /// By capacity that is requested by the length of the queue.
     DvbRcs2(Box<DvbRcs2>),
+    /// As somebody else's code says.
+    Outside(Box<dyn Serve>),
 }
 
 impl Server {
@@ -62,6 +74,7 @@ impl Server {
             Server::Changes(changes) => changes.ready(at),
             Server::Trace(player) => player.ready(at),
             Server::DvbRcs2(terminal) => terminal.ready(at),
+            Server::Outside(server) => server.ready(at),
         }
     }
     /// Sends a packet of `size` bytes from `start` on, which is a result of [`Server::ready`]; returns the end
@@ -75,6 +88,7 @@ impl Server {
             Server::Trace(player) => player.serve(start, size),
             Server::TokenBucket(bucket) => bucket.serve(start, size),
             Server::DvbRcs2(terminal) => terminal.serve(start, size),
+            Server::Outside(server) => server.serve(start, size),
         }
     }
     /// The mean rate over time, the maximum where it depends on requests; `None` if it is unlimited.
@@ -86,6 +100,7 @@ impl Server {
             Server::Trace(player) => Some(player.trace().mean_rate()),
             Server::TokenBucket(bucket) => Some(bucket.rate()),
             Server::DvbRcs2(terminal) => Some(terminal.rate()),
+            Server::Outside(server) => Some(server.mean_rate()),
         }
     }
     /// Whether it must be told the length of the queue in front of it, as a link does.
@@ -95,7 +110,11 @@ impl Server {
     /// The period of a repeating rate; `None` if it does not repeat.
     pub fn period(&self) -> Option<Duration> {
         match self {
-            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) | Server::DvbRcs2(_) => None,
+            Server::Unlimited
+            | Server::Fixed(_)
+            | Server::TokenBucket(_)
+            | Server::DvbRcs2(_)
+            | Server::Outside(_) => None,
             Server::Changes(changes) => changes.repeat(),
             Server::Trace(player) => Some(player.trace().duration()),
         }
@@ -109,6 +128,7 @@ impl Server {
             Server::Trace(player) => Some(player.capacity(from, to)),
             Server::TokenBucket(bucket) => Some(bucket.rate().bytes_in(to.since(from))),
             Server::DvbRcs2(terminal) => Some(terminal.rate().bytes_in(to.since(from))),
+            Server::Outside(server) => Some(server.mean_rate().bytes_in(to.since(from))),
         }
     }
 }

@@ -26,6 +26,10 @@ _MODULES = {
     "scheduler": "scheduler",
     "rate adaptation": "abr",
     "queue": "queue",
+    "loss model": "loss",
+    "jitter": "jitter",
+    "rate": "rate",
+    "middlebox": "middlebox",
 }
 """The word for a kind of component, and the module of the package that declares it."""
 _parts: dict[str, "Part"] = {}
