@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from quiclab import statistics as statistics
     from quiclab import sweeps as sweeps
     from quiclab import table as table
+    from quiclab import testing as testing
     from quiclab import traces as traces
     from quiclab import view as view
     from quiclab import why as why
@@ -125,6 +126,7 @@ _PLACES = {
     "statistics": (),
     "sweeps": ("Sweep", "load_sweep", "sweep"),
     "table": ("Table",),
+    "testing": (),
     "traces": (),
     "view": (),
     "why": (),
