@@ -115,6 +115,7 @@ PLACES = {
     quiclab.Loss: ("examples/dumbbell.toml", "link.bottleneck.loss"),
     quiclab.Jitter: ("examples/dumbbell.toml", "link.bottleneck.jitter"),
     quiclab.Rate: ("examples/dumbbell.toml", "link.bottleneck.rate"),
+    quiclab.CellScheduler: ("examples/cell.toml", "medium.cell.scheduler"),
     quiclab.Middlebox: ("examples/dumbbell.toml", "node.left.kind"),
 }
 """Where a class that somebody has written is used."""

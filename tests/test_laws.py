@@ -17,6 +17,7 @@ CHECKS: dict[str, Callable[..., None]] = {
     "jitters": quiclab.testing.check_jitter,
     "rates": quiclab.testing.check_rate,
     "middleboxes": quiclab.testing.check_middlebox,
+    "cell_schedulers": quiclab.testing.check_cell_scheduler,
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "priority": {"classes": [["first"], ["noise"]]},
@@ -71,6 +72,7 @@ def test_every_part_of_quiclab_keeps_the_laws(room: str, part: Any) -> None:
         ("jitters", "own_link.py:Sine"),
         ("rates", "own_link.py:Halves"),
         ("middleboxes", "own_middlebox.py:Thin"),
+        ("cell_schedulers", "own_cell_scheduler.py:Fewest"),
     ],
 )
 def test_the_examples_keep_the_laws(room: str, place: str) -> None:
@@ -91,6 +93,11 @@ LOSS = """
 class Mine(quiclab.Loss):
     def loses(self, packet, end_s):
         return self.random.random() < 0.02
+"""
+CELL = """
+class Mine(quiclab.CellScheduler):
+    def rank(self, candidates, slot):
+        return [1.0 for _ in candidates]
 """
 BOX = """
 class Mine(quiclab.Middlebox):
@@ -120,6 +127,7 @@ class Mine(quiclab.Middlebox):
         ("losses", LOSS.replace("self.random.", "random."), {}, "the same run has another summary"),
         ("losses", LOSS.replace("def loses", "seen = []\n    def loses").replace("return self.random.random() < 0.02",
             "self.seen.append(1)\n        return len(self.seen) % 977 == 0"), {}, "the same run has another summary"),
+        ("cell_schedulers", CELL.replace("for", "+ random.random() for"), {}, "the same run has another"),
         ("middleboxes", LATER, {}, r"packet \d+ arrives behind packet \d+; expected the order"),
     ],
 )  # fmt: skip
@@ -131,7 +139,9 @@ def test_what_breaks_a_law_is_named(tmp_path: Path, room: str, text: str, option
         CHECKS[room](f"{path}:Mine", seeds=(1,), **options)
 
 
-@pytest.mark.parametrize(("room", "text"), [("queues", FIFO), ("losses", LOSS), ("middleboxes", BOX)])
+@pytest.mark.parametrize(
+    ("room", "text"), [("queues", FIFO), ("losses", LOSS), ("middleboxes", BOX), ("cell_schedulers", CELL)]
+)
 def test_what_breaks_none_passes(tmp_path: Path, room: str, text: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(HEAD + text, encoding="utf-8")

@@ -213,3 +213,46 @@ def test_a_process_that_dies_is_a_failed_run_and_the_others_are_made(file: Path,
     sweep = quiclab.sweep(scenario, {"sweep.link.cell.jitter.late_s": late}, jobs=2)
     (failure,) = sweep.failures
     assert "its process died" in str(failure) and sweep.runs.num_rows == 13
+
+
+CELL = """
+import quiclab
+
+class Best(quiclab.CellScheduler):
+    def start(self):
+        assert self.terminals == 2 and 0 < self.slot_s < 0.01
+        self.got = [0] * self.terminals
+    def rank(self, candidates, slot):
+        return [bits for _, bits in candidates]
+    def on_served(self, terminal, bits, slot):
+        self.got[terminal] += bits
+"""
+EXAMPLE = Path(__file__).parent.parent / "examples" / "cell.toml"
+
+
+def in_a_cell(scheduler: str) -> dict[str, Any]:
+    return quiclab.Scenario.from_file(EXAMPLE, {"medium.cell.scheduler": scheduler}).run(tables=False).summary
+
+
+def test_a_scheduler_of_a_cell_is_that_of_quiclab(file: Path) -> None:
+    file.write_text(CELL, encoding="utf-8")
+    assert in_a_cell(f"{file}:Best") == in_a_cell("max-rate") != in_a_cell("round-robin")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ("[bits for _, bits in candidates]", "[]", r"rank gave \[\]; expected a list of \d finite numbers"),
+        ("[bits for _, bits in candidates]", "None", r"rank gave None; expected a list of \d finite numbers"),
+        ("[bits for _", "[float('nan') for _", r"rank gave \[nan.*\]; expected a list of \d finite numbers"),
+        ("self.got[terminal]", "self.had[terminal]", "AttributeError"),
+        ("assert self.terminals == 2", "assert self.terminals == 3", "AssertionError"),
+    ],
+)
+def test_a_scheduler_of_a_cell_that_ranks_nonsense_ends_the_run(
+    file: Path, right: str, wrong: str, problem: str
+) -> None:
+    assert right in CELL
+    file.write_text(CELL.replace(right, wrong), encoding="utf-8")
+    with pytest.raises(quiclab.RunError, match=rf"own\.py:\d+: .*{problem}"):
+        in_a_cell(f"{file}:Best")

@@ -38,6 +38,7 @@ MODULES = {
         "quiclab.Loss",
         "quiclab.Jitter",
         "quiclab.Rate",
+        "quiclab.CellScheduler",
         "quiclab.Packet",
     ],
     "The laws of parts": [
@@ -46,6 +47,7 @@ MODULES = {
         "quiclab.testing.check_loss",
         "quiclab.testing.check_jitter",
         "quiclab.testing.check_rate",
+        "quiclab.testing.check_cell_scheduler",
     ],
     "Environments of Gymnasium": [
         "quiclab.gym.CongestionControl",

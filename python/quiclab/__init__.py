@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
-    from quiclab.parts import Jitter, Loss, Middlebox, Queue, Rate
+    from quiclab.parts import CellScheduler, Jitter, Loss, Middlebox, Queue, Rate
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -75,6 +75,7 @@ __all__ = [
     "AbrView",
     "Ack",
     "Adjustment",
+    "CellScheduler",
     "Change",
     "Controller",
     "Diff",
@@ -116,7 +117,7 @@ _PLACES = {
     "differences": ("Change", "Diff", "diff"),
     "gym": (),
     "p1203": (),
-    "parts": ("Jitter", "Loss", "Middlebox", "Queue", "Rate"),
+    "parts": ("CellScheduler", "Jitter", "Loss", "Middlebox", "Queue", "Rate"),
     "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),

@@ -3,6 +3,7 @@
 The public names of `quiclab.values.components`.
 """
 
+from quiclab.values.components.cell_scheduler import CellScheduler as CellScheduler
 from quiclab.values.components.jitter import Jitter as Jitter
 from quiclab.values.components.loss import Loss as Loss
 from quiclab.values.components.middlebox import Middlebox as Middlebox

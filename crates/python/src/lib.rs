@@ -5,6 +5,7 @@
 
 mod abr;
 mod arrow;
+mod cell_scheduler;
 mod controller;
 mod document;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! The loader of Python code for the lab, and the kinds of components that can be written in Python.
 
 use crate::outside::{self, Code};
-use crate::{abr, controller, jitter, loss, middlebox, queue, rate, scheduler};
+use crate::{abr, cell_scheduler, controller, jitter, loss, middlebox, queue, rate, scheduler};
 use lab::outside::{Described, Loader, Part, PlugError, Wanted};
 use pyo3::prelude::*;
 use units::parameter::Row;
@@ -19,6 +19,7 @@ static KINDS: &[(&str, Plug)] = &[
     ("jitters", jitter::plug),
     ("rates", rate::plug),
     ("kinds", middlebox::plug),
+    ("cell_schedulers", cell_scheduler::plug),
 ];
 
 /// Loads Python code.

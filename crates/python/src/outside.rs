@@ -69,6 +69,15 @@ impl Code {
 pub(crate) struct Object(Option<Py<PyAny>>);
 
 impl Object {
+    pub(crate) fn of(object: Bound<'_, PyAny>) -> Object {
+        Object(Some(object.unbind()))
+    }
+
+    /// None: the run ends with an error.
+    pub(crate) fn failed() -> Object {
+        Object(None)
+    }
+
     /// Calls a function with the object while it is made.
     ///
     /// # Errors
@@ -117,7 +126,7 @@ pub(crate) fn started(
             .and_then(|()| set(py, &object))
             .and_then(|()| object.call_method0("start"));
         match started {
-            Ok(_) => Ok(Object(Some(object.unbind()))),
+            Ok(_) => Ok(Object::of(object)),
             Err(error) => Err(one_line(&error, Some(&object.unbind()))),
         }
     })

@@ -40,6 +40,7 @@ pub static PARTS: &[Part] = &[
     Part { room: "jitters", word: "jitter", options: &[] },
     Part { room: "rates", word: "rate", options: &[] },
     Part { room: "kinds", word: "middlebox", options: &[] },
+    Part { room: "cell_schedulers", word: "cell scheduler", options: &[] },
 ];
 
 impl Part {

@@ -30,6 +30,7 @@ _MODULES = {
     "jitter": "jitter",
     "rate": "rate",
     "middlebox": "middlebox",
+    "cell scheduler": "cell_scheduler",
 }
 """The word for a kind of component, and the module of the package that declares it."""
 _parts: dict[str, "Part"] = {}
