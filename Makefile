@@ -175,6 +175,10 @@ bench-prompt: build ## what a user waits for at the prompt: the CPU time of whol
 bench-memory: build ## the most memory of long downloads with the default tables, by stages of a run
 	$(BIN)/python benches/memory.py
 
+.PHONY: bench-own-parts
+bench-own-parts: build ## a sweep with a class in Python over its runs one by one, and two jobs over one
+	$(BIN)/python benches/own_parts.py $(ARGUMENTS)
+
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium
 	$(BIN)/python benches/view.py

@@ -39,6 +39,7 @@ COPIED = (
     "crates",
     "benches",
     "examples/own-controller",
+    "examples/own-parts",
     "examples/traces",
     "interop/peers/command-line",
     "python/quiclab/commands/bench.toml",

@@ -28,6 +28,7 @@ WITHOUT = {
     "quiclab.Ack": "an argument of a method of `Controller`",
     "quiclab.Trouble": "an argument of a method of `Controller`",
     "quiclab.Adjustment": "an argument of a method of `Controller`",
+    "quiclab.Packet": "an argument of methods of `Queue`, `Middlebox` and `Loss`",
     "quiclab.View": "an argument of a method of `Scheduler`",
     "quiclab.Priority": "a value of `Scheduler.ready`",
     "quiclab.AbrView": "an argument of a method of `Abr`",
@@ -77,7 +78,9 @@ PROGRAMS = [(name, program) for name, text in TEXTS.items() for program in progr
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with the examples."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("own-controller"))
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("own-controller", "own-parts")
+    )
     monkeypatch.chdir(tmp_path)
 
 
@@ -108,6 +111,12 @@ PLACES = {
     quiclab.Controller: ("examples/cellular.toml", "flow.download.transport.controller"),
     quiclab.Scheduler: ("examples/streams.toml", "transport.scheduler"),
     quiclab.Abr: ("examples/video.toml", "flow.near.application.abr"),
+    quiclab.Queue: ("examples/dumbbell.toml", "link.bottleneck.queue"),
+    quiclab.Loss: ("examples/dumbbell.toml", "link.bottleneck.loss"),
+    quiclab.Jitter: ("examples/dumbbell.toml", "link.bottleneck.jitter"),
+    quiclab.Rate: ("examples/dumbbell.toml", "link.bottleneck.rate"),
+    quiclab.CellScheduler: ("examples/cell.toml", "medium.cell.scheduler"),
+    quiclab.Middlebox: ("examples/dumbbell.toml", "node.left.kind"),
 }
 """Where a class that somebody has written is used."""
 

@@ -121,7 +121,9 @@ FOREIGN = {
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder like that of the checkout."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("own-controller"))
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("own-controller", "own-parts")
+    )
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "scripts").symlink_to(ROOT / "tests" / "scripts")
     monkeypatch.chdir(tmp_path)

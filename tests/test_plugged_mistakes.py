@@ -112,21 +112,17 @@ MISTAKES = (
     ("controller", '{"beta": 0.5}', '{"beta": 0.5, "on_loss": 1}', "cannot be called on_loss"),
     ("controller", "def start(", "def __init__(self): pass\n    def start(", r"__init__ does not .*\(self, beta\)"),
     ("controller", "def start(", "window_bytes = property(lambda _: 3)\n    def start(", "window_bytes cannot be set"),
+    # Beside the method that it may be meant for, and of no method's name.
+    ("controller", "def on_ack(", "def on_akc(self, ack): pass\n    def on_ack(", "Mine.on_akc; expected on_ack"),
+    ("controller", "def on_loss(", "def on_lost(self, loss): pass\n    def on_loss(", "Mine.on_lost; expected on_loss"),
+    ("controller", "def on_loss(", "def on_timeout(", "Mine.on_timeout; expected one of on_ack, .*on_sent"),
+    ("scheduler", "def next(", "def on_sents(self): pass\n    def next(", "Mine.on_sents; expected on_sent"),
+    ("abr", "def estimate(", "def on_stall(self): pass\n    def estimate(", "Mine.on_stall; expected one of on_d"),
     # What is no method.
     ("controller", "def on_loss(self, loss):", "on_loss = 5\n    def x(self, y):", "on_loss is 5; expected a method"),
 )  # fmt: skip
 SUSPICIONS = (
-    (
-        "def on_loss(",
-        "def on_timeout(",
-        "nothing calls Mine.on_timeout; did you mean one of on_ack, on_loss, .*on_sent",
-    ),
-    (
-        "def on_loss(",
-        "def on_timer(self): pass\n    def on_loss(",
-        "nothing calls Mine.on_timer; did you mean one of on_ack",
-    ),
-    ("def on_loss(", "def on_lost(self, loss): pass\n    def on_loss(", "Mine.on_lost; did you mean on_loss"),
+    ("def on_loss(", "def _on_lost(self, loss): pass\n    def on_loss(", "Mine._on_lost; expected on_loss"),
     ("self.window_bytes = ", "self.window = ", "nothing reads Mine.window; expected window_bytes"),
     ("self.window_bytes = ", "self.window_packets = ", "nothing reads Mine.window_packets; expected window_bytes"),
     ("self.pacing_bps = ", "self.pacing_rate = self.pacing_rate or ", "not read Mine.pacing_rate; expected pacing_bps"),

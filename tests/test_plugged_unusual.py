@@ -166,8 +166,8 @@ def test_a_file_may_be_called_as_it_likes(tmp_path: Path, capsys: pytest.Capture
 SETS = "def on_ack(self, ack): self.window_bytes = 9000\n"
 SUSPICIONS = (
     (f"{SETS}@registered\ndef on_lost(self, ack): pass", "Mine.on_lost; expected on_loss"),
-    (f"{SETS}def on_acks(self, ack): pass", "Mine.on_acks; did you mean on_ack"),
-    (f"{SETS}def on_rto(self, ack): pass", "Mine.on_rto; did you mean one of on_ack, "),
+    (f"{SETS}def _on_acks(self, ack): pass", "Mine._on_acks; expected on_ack"),
+    (f"{SETS}@registered\ndef on_acks(self, ack): pass", "Mine.on_acks; expected on_ack"),
     (f"def __init__(self): self.__dict__.update(cwnd=9)\n{ON}self.cwnd += 1", "Mine decides nothing"),
     (f"{SETS}def _a(self): yield\non_ack.__wrapped__ = _a", "Mine.on_ack has a yield"),
 )
@@ -186,12 +186,12 @@ def test_what_only_may_be_wrong_is_a_warning(
 
 def test_check_has_the_warnings_in_its_json(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        HEAD + "    def on_ack(self, ack): self.window_bytes = 9000\n    def on_rto(self): pass\n"
+        HEAD + "    def on_ack(self, ack): self.window_bytes = 9000\n    def _on_acks(self): pass\n"
     )
     (tmp_path / "s.toml").write_text(SCENARIO)
     done = Command(tmp_path)("check", "s.toml", "--json", "--set", "flow.download.transport.controller=mine.py:Mine")
     (text,) = [text for subject, text in json.loads(done.stdout)["warnings"] if subject == "class"]
-    assert "mine.py:48: nothing calls Mine.on_rto" in text
+    assert "mine.py:48: nothing calls Mine._on_acks" in text
     assert done.stderr.splitlines().count(f"warning: {text}") == 1
 
 

@@ -32,6 +32,23 @@ MODULES = {
     "Your own controller": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
     "Your own stream scheduler": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
     "Your own rate adaptation": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
+    "Your own parts of a network": [
+        "quiclab.Queue",
+        "quiclab.Middlebox",
+        "quiclab.Loss",
+        "quiclab.Jitter",
+        "quiclab.Rate",
+        "quiclab.CellScheduler",
+        "quiclab.Packet",
+    ],
+    "The laws of parts": [
+        "quiclab.testing.check_queue",
+        "quiclab.testing.check_middlebox",
+        "quiclab.testing.check_loss",
+        "quiclab.testing.check_jitter",
+        "quiclab.testing.check_rate",
+        "quiclab.testing.check_cell_scheduler",
+    ],
     "Environments of Gymnasium": [
         "quiclab.gym.CongestionControl",
         "quiclab.gym.RateAdaptation",

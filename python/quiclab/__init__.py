@@ -25,6 +25,7 @@ from quiclab._quiclab import (
     Download,
     Error,
     OutputError,
+    Packet,
     Priority,
     RunError,
     ScenarioError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from quiclab import controller as controller
     from quiclab import gym as gym
     from quiclab import p1203 as p1203
+    from quiclab import parts as parts
     from quiclab import plots as plots
     from quiclab import progress as progress
     from quiclab import report as report
@@ -50,12 +52,14 @@ if TYPE_CHECKING:
     from quiclab import statistics as statistics
     from quiclab import sweeps as sweeps
     from quiclab import table as table
+    from quiclab import testing as testing
     from quiclab import traces as traces
     from quiclab import view as view
     from quiclab import why as why
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
+    from quiclab.parts import CellScheduler, Jitter, Loss, Middlebox, Queue, Rate
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -71,14 +75,21 @@ __all__ = [
     "AbrView",
     "Ack",
     "Adjustment",
+    "CellScheduler",
     "Change",
     "Controller",
     "Diff",
     "Download",
     "Error",
+    "Jitter",
+    "Loss",
+    "Middlebox",
     "OutputError",
+    "Packet",
     "Priority",
     "Progress",
+    "Queue",
+    "Rate",
     "Run",
     "RunError",
     "Scenario",
@@ -106,6 +117,7 @@ _PLACES = {
     "differences": ("Change", "Diff", "diff"),
     "gym": (),
     "p1203": (),
+    "parts": ("CellScheduler", "Jitter", "Loss", "Middlebox", "Queue", "Rate"),
     "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),
@@ -115,6 +127,7 @@ _PLACES = {
     "statistics": (),
     "sweeps": ("Sweep", "load_sweep", "sweep"),
     "table": ("Table",),
+    "testing": (),
     "traces": (),
     "view": (),
     "why": (),

@@ -114,7 +114,12 @@ pub fn check(scenario: &Scenario) -> Result<(), RunError> {
     let scenario = &*scenario.unfolded();
     let prepared = Prepared::new(scenario)?;
     let shared = share(scenario, &Options::default(), Fan::new())?;
-    world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop)
+    let _ = fault::take();
+    let built = world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop);
+    match fault::take() {
+        Some(problem) => Err(RunError::Outside { problem }),
+        None => built,
+    }
 }
 
 /// Runs a scenario. TLS configurations and certificates are kept for later runs of the process that need equal ones.

@@ -19,6 +19,8 @@ pub enum BuildError {
     Rate(RateError),
     /// The options of the queue are invalid.
     Queue(QueueError),
+    /// A component from outside of this crate cannot be made: the problem, and what is expected.
+    Outside(String),
     /// An option of a medium or a middlebox is invalid.
     Option {
         /// The option.
@@ -41,7 +43,7 @@ impl fmt::Display for BuildError {
             BuildError::Unknown { room, name } => write!(f, "there is no {name:?} among the {room}"),
             BuildError::Rate(error) => error.fmt(f),
             BuildError::Queue(error) => error.fmt(f),
-            BuildError::Option { problem, .. } => f.write_str(problem),
+            BuildError::Option { problem, .. } | BuildError::Outside(problem) => f.write_str(problem),
             BuildError::Course { path: Some(path), error: CourseError::File(error) } => {
                 write!(f, "{path}:{error}")
             }

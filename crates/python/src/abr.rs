@@ -3,14 +3,13 @@
 //!
 //! Python is called once per choice, and for the optional methods of its class.
 
-use crate::error::Error;
-use crate::outside::{self, fail};
-use lab::outside::{Part, Wanted};
+use crate::outside::{Code, fail, nonsense};
+use lab::outside::PlugError;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
 use std::sync::Arc;
-use units::parameter::{Arguments, Choice as _};
+use units::parameter::{Arguments, Choice as _, Row};
 use units::{Duration, Rate, Time};
 use video::abr::{Abr, Choice, Line, View};
 use video::quality::{Behind, Playback, Played, Scale, Stall};
@@ -294,6 +293,13 @@ struct OptionalMethods {
     estimate: bool,
 }
 
+/// Adds a class to the rate adaptations.
+pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
+    video::abr::plug(face.built_by(Box::leak(Box::new(move |arguments: &Arguments| -> Box<dyn Abr> {
+        Python::attach(|py| Box::new(PythonAbr::new(py, &code, arguments)))
+    }))))
+}
+
 /// A rate adaptation that calls a Python object.
 pub(crate) struct PythonAbr {
     /// `None` after an error, which ends the run.
@@ -309,9 +315,10 @@ impl std::fmt::Debug for PythonAbr {
 }
 
 impl PythonAbr {
-    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PythonAbr {
+    fn new(py: Python<'_>, code: &Code, arguments: &Arguments) -> PythonAbr {
         let mut abr = PythonAbr { object: None, methods: OptionalMethods::default(), line: None };
-        let made = outside::make(py, Part::Abr, wanted, arguments)
+        let made = code
+            .make(py, arguments)
             .and_then(|(object, own)| object.call_method0("start").map(|_| (object, own)));
         match made {
             Ok((object, own)) => {
@@ -356,7 +363,7 @@ impl Abr for PythonAbr {
             let answer = object.call_method1("choose", (given,))?;
             read_choice(&answer, count).ok_or_else(|| {
                 let most = count - 1;
-                wrong(
+                nonsense(
                     object,
                     "choose",
                     &answer,
@@ -394,7 +401,7 @@ impl Abr for PythonAbr {
                 return Ok(None);
             }
             read_number(&answer).filter(|lower| *lower < own).map(Some).ok_or_else(|| {
-                wrong(
+                nonsense(
                     object,
                     "abandon",
                     &answer,
@@ -421,7 +428,7 @@ impl Abr for PythonAbr {
             }
             let rate = answer.extract::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
             let rate = rate.map(|rate| Some(Rate::from_bits_per_sec(rate.round() as u64)));
-            rate.ok_or_else(|| wrong(object, "estimate", &answer, "None, or a rate in bit/s"))
+            rate.ok_or_else(|| nonsense(object, "estimate", &answer, "None, or a rate in bit/s"))
         });
         estimate.unwrap_or_else(|error| {
             fail(error, self.object.as_ref());
@@ -448,11 +455,4 @@ fn read_choice(answer: &Bound<'_, PyAny>, count: usize) -> Option<Choice> {
 fn read_number(answer: &Bound<'_, PyAny>) -> Option<usize> {
     let is_number = answer.is_instance_of::<PyInt>() || answer.hasattr("__index__").unwrap_or(false);
     (is_number && !answer.is_instance_of::<PyBool>()).then(|| answer.extract().ok()).flatten()
-}
-
-/// The error of a method that returned something else than expected.
-fn wrong(object: &Bound<'_, PyAny>, method: &str, answer: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    let found = answer.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
-    let place = outside::place_of_method(object, method);
-    Error::new_err(format!("{place}{method} gave {found}; expected {expected}"))
 }

@@ -4,16 +4,16 @@
 //! Python is called once per ACK frame, and for the optional methods of its class.
 
 use crate::error::Error;
-use crate::outside::{self, fail, place_of_method};
+use crate::outside::{Code, fail, place_of_method};
 use congestion::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
-use lab::outside::{Part, Wanted};
+use lab::outside::PlugError;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
-use units::parameter::Arguments;
+use units::parameter::{Arguments, Row};
 use units::{Rate, Time};
 
 /// The maximum number of distinct state names per process.
@@ -157,6 +157,15 @@ struct OptionalMethods {
     resume: bool,
 }
 
+/// Adds a class to the controllers.
+pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
+    congestion::plug(face.built_by(Box::leak(Box::new(
+        move |arguments: &Arguments, setup| -> Box<dyn Controller> {
+            Python::attach(|py| Box::new(PythonController::new(py, &code, arguments, setup)))
+        },
+    ))))
+}
+
 /// A controller that calls a Python object.
 pub(crate) struct PythonController {
     /// `None` after an error, which ends the run.
@@ -168,12 +177,7 @@ pub(crate) struct PythonController {
 }
 
 impl PythonController {
-    pub(crate) fn new(
-        py: Python<'_>,
-        wanted: &Wanted,
-        arguments: &Arguments,
-        setup: Setup,
-    ) -> PythonController {
+    pub(crate) fn new(py: Python<'_>, code: &Code, arguments: &Arguments, setup: Setup) -> PythonController {
         let allowance = Allowance::new(setup.initial_window, None);
         let mut controller = PythonController {
             object: None,
@@ -182,7 +186,7 @@ impl PythonController {
             allowance,
             state: "unknown",
         };
-        match make(py, wanted, arguments) {
+        match make(py, code, arguments) {
             Ok((object, methods)) => {
                 controller.object = Some(object.unbind());
                 controller.methods = methods;
@@ -227,10 +231,10 @@ impl PythonController {
 
 fn make<'py>(
     py: Python<'py>,
-    wanted: &Wanted,
+    code: &Code,
     arguments: &Arguments,
 ) -> PyResult<(Bound<'py, PyAny>, OptionalMethods)> {
-    let (object, own) = outside::make(py, Part::Controller, wanted, arguments)?;
+    let (object, own) = code.make(py, arguments)?;
     let has = |name: &str| own.contains(name);
     let methods = OptionalMethods {
         sent: has("on_sent"),

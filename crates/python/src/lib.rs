@@ -4,13 +4,20 @@
 //! simulator is in `lab`.
 
 mod abr;
+mod cell_scheduler;
 mod controller;
 mod document;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod error;
+mod jitter;
 mod loader;
+mod loss;
+mod middlebox;
 mod outside;
+mod packet;
+mod queue;
+mod rate;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;
@@ -43,6 +50,8 @@ mod _quiclab {
     use crate::emulate::Emulator;
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
+    #[pymodule_export]
+    use crate::packet::PythonPacket;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::relay::relay;

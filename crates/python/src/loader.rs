@@ -1,12 +1,26 @@
-//! The loader of Python code for the lab.
+//! The loader of Python code for the lab, and the kinds of components that can be written in Python.
 
-use crate::{abr, controller, outside, scheduler};
-use congestion::{Controller, Setup};
-use lab::outside::{Described, Loader, Part, Wanted};
+use crate::outside::{self, Code};
+use crate::{abr, cell_scheduler, controller, jitter, loss, middlebox, queue, rate, scheduler};
+use lab::outside::{Described, Loader, Part, PlugError, Wanted};
 use pyo3::prelude::*;
-use schedule::Scheduler;
-use units::parameter::Arguments;
-use video::abr::Abr;
+use units::parameter::Row;
+
+/// Adds a component to the table of its room, as a row with this face.
+type Plug = fn(Code, Row<()>) -> Result<(), PlugError>;
+
+/// The kinds of components that can be written in Python, by their rooms.
+static KINDS: &[(&str, Plug)] = &[
+    ("controllers", controller::plug),
+    ("schedulers", scheduler::plug),
+    ("abrs", abr::plug),
+    ("queues", queue::plug),
+    ("losses", loss::plug),
+    ("jitters", jitter::plug),
+    ("rates", rate::plug),
+    ("kinds", middlebox::plug),
+    ("cell_schedulers", cell_scheduler::plug),
+];
 
 /// Loads Python code.
 struct Reader;
@@ -17,7 +31,7 @@ pub(crate) fn register() {
 }
 
 impl Loader for Reader {
-    fn describe(&self, part: Part, wanted: &Wanted) -> Result<Described, String> {
+    fn describe(&self, part: &'static Part, wanted: &Wanted) -> Result<Described, String> {
         Python::attach(|py| {
             let (about, options) =
                 outside::describe(py, part, wanted)?.extract::<(String, Vec<(String, Py<PyAny>)>)>()?;
@@ -27,15 +41,15 @@ impl Loader for Reader {
         .map_err(|error: PyErr| outside::one_line(&error, None))
     }
 
-    fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller> {
-        Python::attach(|py| Box::new(controller::PythonController::new(py, wanted, arguments, setup)))
+    fn plug(&self, part: &'static Part, wanted: &Wanted, face: Row<()>) -> Result<(), PlugError> {
+        let kind = KINDS.iter().find(|(room, _)| *room == part.room);
+        let (_, plug) = kind.expect("each kind of components from outside can be written in Python");
+        plug(Code::new(part, wanted), face)
     }
 
-    fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler> {
-        Python::attach(|py| Box::new(scheduler::PythonScheduler::new(py, wanted, arguments)))
-    }
-
-    fn abr(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Abr> {
-        Python::attach(|py| Box::new(abr::PythonAbr::new(py, wanted, arguments)))
+    /// Python makes a state for each thread that attaches to it and has none. It is made once for the thread, not at each
+    /// call of a component.
+    fn on_worker(&self, work: &mut (dyn FnMut() + Send)) {
+        Python::attach(|py| py.detach(work));
     }
 }

@@ -4,7 +4,7 @@ use crate::error;
 use lab::outside::{Part, SOURCE, Wanted};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
-use schedule::RETRANSMISSIONS;
+use random::Stream;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::fault;
@@ -12,43 +12,136 @@ use units::parameter::{Arguments, Value};
 
 /// The module of the package that loads code.
 const MODULE: &str = "quiclab.values.components.plugged";
-/// Options of the lab, not of the class.
-const LAB_OPTIONS: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
 
 /// The arguments of the package's functions: the part, the location, the text of the file if there is one, and the
 /// name.
 type Place = (&'static str, Option<String>, Option<String>, String);
 
-fn place(part: Part, wanted: &Wanted) -> Place {
+fn place(part: &Part, wanted: &Wanted) -> Place {
     let file = wanted.file.as_ref();
     let module = (!wanted.module.is_empty()).then(|| wanted.module.clone());
     let path = file.map(|file| file.path.clone()).or(module);
-    (part.word(), path, file.map(|file| file.text.to_string()), wanted.class.clone())
+    (part.word, path, file.map(|file| file.text.to_string()), wanted.class.clone())
 }
 
-pub(crate) fn describe<'py>(py: Python<'py>, part: Part, wanted: &Wanted) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn describe<'py>(py: Python<'py>, part: &Part, wanted: &Wanted) -> PyResult<Bound<'py, PyAny>> {
     py.import(MODULE)?.call_method1("describe_", place(part, wanted))
 }
 
-/// Builds an object with its options. Returns it, and which optional methods it defines.
-pub(crate) fn make<'py>(
-    py: Python<'py>,
-    part: Part,
-    wanted: &Wanted,
-    arguments: &Arguments,
-) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
-    let options = PyDict::new(py);
-    for (name, value) in arguments.0.iter().filter(|(name, _)| !LAB_OPTIONS.contains(name)) {
-        match value {
-            Value::Flag(value) => options.set_item(name, value)?,
-            Value::Integer(value) => options.set_item(name, value)?,
-            Value::Number(value) => options.set_item(name, value)?,
-            Value::Text(value) => options.set_item(name, value)?,
-            _ => {}
+/// The class of a component.
+pub(crate) struct Code {
+    part: &'static Part,
+    wanted: Wanted,
+}
+
+impl Code {
+    pub(crate) fn new(part: &'static Part, wanted: &Wanted) -> Code {
+        Code { part, wanted: wanted.clone() }
+    }
+
+    /// Builds an object with its options. Returns it, and which optional methods it defines.
+    pub(crate) fn make<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Arguments,
+    ) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
+        let options = PyDict::new(py);
+        for (name, value) in arguments.0.iter().filter(|(name, _)| !self.is_of_lab(name)) {
+            match value {
+                Value::Flag(value) => options.set_item(name, value)?,
+                Value::Integer(value) => options.set_item(name, value)?,
+                Value::Number(value) => options.set_item(name, value)?,
+                Value::Text(value) => options.set_item(name, value)?,
+                _ => unreachable!("the options of a class are flags, numbers and texts"),
+            }
+        }
+        let (part, path, text, class) = place(self.part, &self.wanted.with(arguments));
+        py.import(MODULE)?.call_method1("make_", (part, path, text, class, options))?.extract()
+    }
+
+    /// Whether an option is one of the lab, not of the class.
+    fn is_of_lab(&self, option: &str) -> bool {
+        option == SOURCE || self.part.options.iter().any(|own| own.name == option)
+    }
+}
+
+/// The object of a component. It is gone after an error, which ends the run.
+pub(crate) struct Object(Option<Py<PyAny>>);
+
+impl Object {
+    pub(crate) fn of(object: Bound<'_, PyAny>) -> Object {
+        Object(Some(object.unbind()))
+    }
+
+    /// None: the run ends with an error.
+    pub(crate) fn failed() -> Object {
+        Object(None)
+    }
+
+    /// Calls a function with the object while it is made.
+    ///
+    /// # Errors
+    /// The problem in one line.
+    pub(crate) fn try_call<T>(
+        &mut self,
+        call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T, String> {
+        let object = self.0.as_ref().expect("an object that is being made has not failed");
+        Python::attach(|py| call(py, object.bind(py))).map_err(|error| one_line(&error, Some(object)))
+    }
+
+    /// Calls a function with the object; `None` after an error, with which the run ends.
+    pub(crate) fn call<T>(
+        &mut self,
+        call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let object = self.0.as_ref()?;
+        match Python::attach(|py| call(py, object.bind(py))) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                fail(error, self.0.take().as_ref());
+                None
+            }
         }
     }
-    let (part, path, text, class) = place(part, wanted);
-    py.import(MODULE)?.call_method1("make_", (part, path, text, class, options))?.extract()
+}
+
+/// Makes an object, gives it what `set` gives it and a generator of random numbers, and starts it.
+///
+/// # Errors
+/// The problem in one line, with the place of the class.
+pub(crate) fn started(
+    code: &Code,
+    arguments: &Arguments,
+    mut stream: Stream,
+    set: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>,
+) -> Result<Object, String> {
+    Python::attach(|py| {
+        let (object, _) = code.make(py, arguments).map_err(|error| one_line(&error, None))?;
+        // Its numbers depend on the seed of the run and on the component's place.
+        let random =
+            py.import("random").and_then(|module| module.getattr("Random")?.call1((stream.below(1 << 53),)));
+        let started = random
+            .and_then(|random| object.setattr("random", random))
+            .and_then(|()| set(py, &object))
+            .and_then(|()| object.call_method0("start"));
+        match started {
+            Ok(_) => Ok(Object::of(object)),
+            Err(error) => Err(one_line(&error, Some(&object.unbind()))),
+        }
+    })
+}
+
+/// The error for what a method gave, with the place of the method.
+pub(crate) fn nonsense(
+    object: &Bound<'_, PyAny>,
+    method: &str,
+    given: &Bound<'_, PyAny>,
+    expected: &str,
+) -> PyErr {
+    let found = given.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
+    let place = place_of_method(object, method);
+    error::Error::new_err(format!("{place}{method} gave {found}; expected {expected}"))
 }
 
 pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {

@@ -5,14 +5,14 @@
 //! dictionary `ready` is maintained here.
 
 use crate::error::Error;
-use crate::outside::{self, fail};
-use lab::outside::{Part, Wanted};
+use crate::outside::{self, Code, fail};
+use lab::outside::PlugError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use schedule::{Head, PathView, Scheduler, StreamKey};
 use std::collections::{BTreeMap, BTreeSet};
-use units::parameter::Arguments;
+use units::parameter::{Arguments, Row};
 use units::{Duration, Time};
 
 /// The priority of a stream as set by the application: see quiclab.Scheduler.ready.
@@ -76,6 +76,13 @@ struct Objects {
     priorities: BTreeMap<u64, Py<Priority>>,
 }
 
+/// Adds a class to the stream schedulers.
+pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
+    schedule::plug(face.built_by(Box::leak(Box::new(move |arguments: &Arguments| -> Box<dyn Scheduler> {
+        Python::attach(|py| Box::new(PythonScheduler::new(py, &code, arguments)))
+    }))))
+}
+
 /// A scheduler that calls a Python object.
 pub(crate) struct PythonScheduler {
     /// `None` after an error, which ends the run.
@@ -88,14 +95,14 @@ pub(crate) struct PythonScheduler {
 }
 
 impl PythonScheduler {
-    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PythonScheduler {
+    fn new(py: Python<'_>, code: &Code, arguments: &Arguments) -> PythonScheduler {
         let mut scheduler = PythonScheduler {
             objects: None,
             methods: OptionalMethods::default(),
             ready: BTreeMap::new(),
             answer: None,
         };
-        match make(py, wanted, arguments) {
+        match make(py, code, arguments) {
             Ok((objects, own)) => {
                 let has = |name: &str| own.contains(name);
                 scheduler.methods = OptionalMethods {
@@ -159,8 +166,8 @@ impl PythonScheduler {
     }
 }
 
-fn make(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PyResult<(Objects, BTreeSet<String>)> {
-    let (object, own) = outside::make(py, Part::Scheduler, wanted, arguments)?;
+fn make(py: Python<'_>, code: &Code, arguments: &Arguments) -> PyResult<(Objects, BTreeSet<String>)> {
+    let (object, own) = code.make(py, arguments)?;
     let ready = outside::ready(py)?;
     object.setattr(intern!(py, "ready"), &ready)?;
     object.call_method0(intern!(py, "start"))?;

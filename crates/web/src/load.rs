@@ -20,7 +20,7 @@ pub(crate) fn load<'l>(order: &Order, objects: impl Iterator<Item = Loaded<'l>>)
     let object = |(index, Loaded { connection, urgency, result }): (usize, Loaded<'_>)| {
         let page = order.part_of(index);
         if let Some(sum) = byte_times.get_mut(page) {
-            *sum += result.byte_times();
+            *sum += result.byte_times;
         }
         ObjectLoad {
             page,

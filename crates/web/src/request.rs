@@ -93,7 +93,7 @@ pub struct Fetched {
     /// Why there is no complete response.
     pub failure: Option<Failure>,
     /// The sum over the bytes of the body of their arrival times in nanoseconds.
-    pub(crate) byte_times: u128,
+    pub byte_times: u128,
 }
 
 impl Fetched {
@@ -101,10 +101,6 @@ impl Fetched {
     pub(crate) fn count(&mut self, now: Time, bytes: u64) {
         self.bytes += bytes;
         self.byte_times += u128::from(bytes) * u128::from(now.as_nanos());
-    }
-    /// The sum over the bytes of the body of their arrival times in nanoseconds.
-    pub(crate) fn byte_times(&self) -> u128 {
-        self.byte_times
     }
     /// Whether a complete response was received, whatever its status.
     pub fn is_complete(&self) -> bool {

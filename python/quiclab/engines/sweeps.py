@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from quiclab import _quiclab
 from quiclab._quiclab import VERSION, Error, OutputError
-from quiclab.engines import cluster
+from quiclab.engines import cluster, processes
 from quiclab.records.sweep_tables import Tables
 from quiclab.results.scenario import Changes, Scenario
 from quiclab.results.sweeps import FINISHED, REMEDY, Sweep
@@ -50,7 +50,8 @@ def sweep(
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
     :param jobs: the number of parallel runs; default: the number of cores for this process.
-    :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
+    :param engine: "local": threads of this process, or processes if the scenario names classes in files of Python;
+        "dask": Dask distributed (the extra `quiclab[cluster]`), whose
         processes import the calling script: what they must not run goes below `if __name__ == "__main__":`. The
         tables are the same, byte for byte.
     :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"), or the file in which it wrote
@@ -79,7 +80,8 @@ def sweep(
     if scheduler is not None and jobs is not None:
         raise Error("the number of jobs is that of the scheduler's workers: its workers replace jobs")
     inner = planned(scenario)
-    how = _How(engine, scheduler, _jobs(jobs))
+    has_classes = processes.are_for([scenario._text, *scenario._sets])
+    how = _How(engine, scheduler, _jobs(jobs), has_classes)
     held = None
     if out is None:
         held = folders.temporary()
@@ -130,8 +132,12 @@ class _How:
     engine: Engine
     scheduler: str | None
     jobs: int
+    has_classes: bool
+    """Whether the runs call Python, in which the threads of a process take turns."""
 
     def run(self, inner: _quiclab.Sweep, path: Path, report: _Report) -> _quiclab.FinishedSweep:
+        if self.engine == "local" and self.jobs > 1 and self.has_classes:
+            return processes.run(inner, path, self.jobs, report)
         if self.engine == "local":
             return inner.run(path, self.jobs, report)
         return cluster.run(inner, path, self.scheduler, self.jobs, report)

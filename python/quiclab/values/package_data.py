@@ -10,7 +10,7 @@ from pathlib import Path
 SHARE = Path(__file__).parents[1] / "share"
 EXAMPLES = SHARE / "examples"
 """Scenarios that run as they are, with the traces, pages, programs and notebooks that belong to them."""
-_NOT_CARRIED = {"own-controller", "__pycache__"}
+_NOT_CARRIED = {"own-controller", "own-parts", "__pycache__"}
 """A crate of the workspace, which is built in a checkout."""
 
 

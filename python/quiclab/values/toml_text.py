@@ -48,7 +48,9 @@ def plain(value: object, key: str) -> object:
     if number is not None:
         return number
     what = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-    wanted = "; expected text, a number, a list, a table, or a class derived from quiclab.Controller, Scheduler or Abr"
+    wanted = (
+        "; expected text, a number, a list, a table, or a class derived from quiclab.Controller, Queue or another part"
+    )
     raise ScenarioError(f"{key}: {what} cannot be used in a scenario{wanted}")
 
 

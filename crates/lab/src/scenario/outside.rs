@@ -8,47 +8,45 @@
 pub use super::place::SOURCE;
 use super::source::quoted;
 use super::write;
-use congestion::{Controller, Setup};
-use schedule::{RETRANSMISSIONS, Scheduler};
+use schedule::RETRANSMISSIONS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Row, Value};
-use video::abr::Abr;
+pub use units::plugged::PlugError;
 
 /// The maximum number of options of a component.
 pub const MAX_OPTIONS: usize = 64;
 
 const MOST: u64 = i64::MAX as u64;
 
-/// The kinds of components from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// A congestion controller.
-    Controller,
-    /// A stream scheduler.
-    Scheduler,
-    /// A rate adaptation of video.
-    Abr,
+/// A kind of components from outside.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// The room whose components they are.
+    pub room: &'static str,
+    /// Its name.
+    pub word: &'static str,
+    /// Options that all of them have, whatever their code says.
+    pub options: &'static [Parameter],
 }
+
+/// The kinds of components from outside.
+pub static PARTS: &[Part] = &[
+    Part { room: "controllers", word: "controller", options: &[] },
+    Part { room: "schedulers", word: "scheduler", options: &[RETRANSMISSIONS] },
+    Part { room: "abrs", word: "rate adaptation", options: &[] },
+    Part { room: "queues", word: "queue", options: &[] },
+    Part { room: "losses", word: "loss model", options: &[] },
+    Part { room: "jitters", word: "jitter", options: &[] },
+    Part { room: "rates", word: "rate", options: &[] },
+    Part { room: "kinds", word: "middlebox", options: &[] },
+    Part { room: "cell_schedulers", word: "cell scheduler", options: &[] },
+];
 
 impl Part {
     /// The kind of the components in this room.
-    pub(super) fn of(room: &str) -> Option<Part> {
-        match room {
-            "controllers" => Some(Part::Controller),
-            "schedulers" => Some(Part::Scheduler),
-            "abrs" => Some(Part::Abr),
-            _ => None,
-        }
-    }
-
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Part::Controller => "controller",
-            Part::Scheduler => "scheduler",
-            Part::Abr => "rate adaptation",
-        }
+    pub fn of(room: &str) -> Option<&'static Part> {
+        PARTS.iter().find(|part| part.room == room)
     }
 }
 
@@ -61,6 +59,14 @@ pub struct Wanted {
     pub module: String,
     /// The name of the component in the file or module.
     pub class: String,
+}
+
+impl Wanted {
+    /// The component whose file has the text of these arguments, with which the scenario was read.
+    #[must_use]
+    pub fn with(&self, arguments: &Arguments) -> Wanted {
+        Wanted { file: self.file.as_ref().map(|_| arguments.file(SOURCE)), ..self.clone() }
+    }
 }
 
 /// The description of a component.
@@ -78,13 +84,25 @@ pub trait Loader: Sync {
     ///
     /// # Errors
     /// The problem, in one line.
-    fn describe(&self, part: Part, wanted: &Wanted) -> Result<Described, String>;
-    /// Makes a controller. It reports errors by [`units::fault::raise`].
-    fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller>;
-    /// Makes a scheduler. It reports errors by [`units::fault::raise`].
-    fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler>;
-    /// Makes a rate adaptation. It reports errors by [`units::fault::raise`].
-    fn abr(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Abr>;
+    fn describe(&self, part: &'static Part, wanted: &Wanted) -> Result<Described, String>;
+    /// Adds a component to the table of its room, as a row with this face. What the row builds reports failures by
+    /// [`units::fault::raise`].
+    ///
+    /// # Errors
+    /// See [`PlugError`].
+    fn plug(&self, part: &'static Part, wanted: &Wanted, face: Row<()>) -> Result<(), PlugError>;
+    /// Does the work of a thread that makes many runs: a loader may keep for it what its components need at each call.
+    fn on_worker(&self, work: &mut (dyn FnMut() + Send)) {
+        work();
+    }
+}
+
+/// Does the work of a thread that makes many runs as the loader wants it, if there is one.
+pub(crate) fn on_worker(work: &mut (dyn FnMut() + Send)) {
+    match LOADER.get() {
+        Some(loader) => loader.on_worker(work),
+        None => work(),
+    }
 }
 
 static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
@@ -99,7 +117,7 @@ pub fn set_loader(loader: &'static dyn Loader) {
 /// # Errors
 /// The problem, and what would be right.
 pub(super) fn component(
-    part: Part,
+    part: &'static Part,
     word: &str,
     read: impl FnOnce(&str) -> Result<File, String>,
 ) -> Option<Result<Row<()>, String>> {
@@ -126,7 +144,7 @@ fn lasting(text: &str) -> &'static str {
 }
 
 fn load(
-    part: Part,
+    part: &'static Part,
     place: &str,
     class: &str,
     read: impl FnOnce(&str) -> Result<File, String>,
@@ -143,12 +161,12 @@ fn load(
 }
 
 /// All rows from outside, with their descriptions.
-type Known = BTreeMap<(Part, String), (Described, Row<()>)>;
+type Known = BTreeMap<(&'static str, String), (Described, Row<()>)>;
 
 /// The row for a description. An existing row is reused if its description is equal.
 fn row(
     loader: &'static dyn Loader,
-    part: Part,
+    part: &'static Part,
     wanted: &Wanted,
     described: &Described,
 ) -> Result<Row<()>, String> {
@@ -156,7 +174,7 @@ fn row(
     let place = wanted.file.as_ref().map_or(&wanted.module, |file| &file.path);
     let name = format!("{place}:{}", wanted.class);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (part, name.clone());
+    let key = (part.room, name.clone());
     if let Some((_, row)) = known.get(&key).filter(|(before, _)| before == described) {
         return Ok(*row);
     }
@@ -167,45 +185,13 @@ fn row(
         parameters: Vec::leak(parameters(part, wanted, described)?),
         build: (),
     };
-    plug(loader, part, wanted, face)?;
+    loader.plug(part, wanted, face).map_err(|error| error.to_string())?;
     known.insert(key, (described.clone(), face));
     Ok(face)
 }
 
-/// Adds the row to its room.
-fn plug(
-    code: &'static dyn Loader,
-    part: Part,
-    wanted: &Wanted,
-    Row { name, about, parameters, .. }: Row<()>,
-) -> Result<(), String> {
-    let asked = wanted.clone();
-    // The file has the text from the arguments, which the scenario was read with.
-    let with = move |arguments: &Arguments| {
-        let file = asked.file.as_ref().map(|_| arguments.file(SOURCE));
-        Wanted { file, ..asked.clone() }
-    };
-    let plugged = match part {
-        Part::Controller => {
-            let build = move |arguments: &Arguments, setup: Setup| {
-                code.controller(&with(arguments), arguments, setup)
-            };
-            congestion::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
-        }
-        Part::Scheduler => {
-            let build = move |arguments: &Arguments| code.scheduler(&with(arguments), arguments);
-            schedule::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
-        }
-        Part::Abr => {
-            let build = move |arguments: &Arguments| code.abr(&with(arguments), arguments);
-            video::abr::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
-        }
-    };
-    plugged.map_err(|error| error.to_string())
-}
-
 /// The options of a description, and those of all components of the room.
-fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<Parameter>, String> {
+fn parameters(part: &Part, wanted: &Wanted, described: &Described) -> Result<Vec<Parameter>, String> {
     let mut parameters = Vec::new();
     if let Some(file) = &wanted.file {
         parameters.push(Parameter {
@@ -215,19 +201,13 @@ fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<
             about: "file that contains it",
         });
     }
-    if part == Part::Scheduler {
-        parameters.push(RETRANSMISSIONS);
-    }
+    parameters.extend(part.options);
     if described.options.len() > MAX_OPTIONS {
         return Err(format!("{} options; expected at most {MAX_OPTIONS}", described.options.len()));
     }
     for (option, value) in &described.options {
         if parameters.iter().any(|row| row.name == option) {
-            return Err(format!(
-                "an option cannot be called {}: every {} has it",
-                quoted(option),
-                part.word()
-            ));
+            return Err(format!("an option cannot be called {}: every {} has it", quoted(option), part.word));
         }
         parameters.push(parameter(option, value)?);
     }

@@ -300,8 +300,9 @@ impl<'a> Reader<'a> {
         path: &str,
     ) -> Result<Component, ScenarioError> {
         let mut options = Vec::new();
-        if outside::Part::of(room.name) == Some(outside::Part::Scheduler) {
-            let known: &'static [Parameter] = &[schedule::RETRANSMISSIONS];
+        if let Some(known) =
+            outside::Part::of(room.name).map(|part| part.options).filter(|known| !known.is_empty())
+        {
             let section = match &item.node {
                 Node::Table(_) => self.section(item, path.to_owned())?,
                 _ => Section::empty(item.place, path),

@@ -9,6 +9,7 @@ use super::key::Key;
 use super::record::Record;
 use super::schema::{MAX_ROWS, Names, Row, Rows, Schema, row_of};
 use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
+use crate::scenario::outside::on_worker;
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
 use std::collections::BTreeMap;
@@ -148,7 +149,7 @@ pub fn run(
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..jobs {
             let (work, sender) = (&work, sender.clone());
-            scope.spawn(move || work.run(&sender));
+            scope.spawn(move || on_worker(&mut || work.run(&sender)));
         }
         drop(sender);
         let result = collected.collect(&receiver, &mut store, progress);

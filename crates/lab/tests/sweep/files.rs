@@ -1,32 +1,80 @@
 //! All options with files: a changed file gives another run, and goes with the run to other machines.
 
 use super::bed::{BASE, folder};
-use congestion::{Controller, Setup};
-use lab::outside::{Described, Loader, Part, Wanted, set_loader};
+use lab::outside::{Described, Loader, PARTS, Part, PlugError, Wanted, set_loader};
 use lab::rooms;
 use lab::sweep::{Session, Sweep};
-use schedule::Scheduler;
+use network::medium::cell_scheduler;
+use network::middlebox::{Middlebox, MiddleboxOptions, Profile};
+use network::{Exits, Node, Packet, Port};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
-use video::abr::Abr;
+
+/// The options of a queue that drops what comes too late.
+fn full(arguments: &Arguments) -> Arguments {
+    let limit = units::parameter::Value::Limit(units::parameter::Limit::Packets(9));
+    arguments.over(&Arguments(vec![("limit", limit)]))
+}
+
+/// Ranks terminals equally.
+struct Equals;
+
+impl cell_scheduler::Scheduler for Equals {
+    fn rank(&mut self, _slot: u64, _candidates: &mut [cell_scheduler::Candidate]) {}
+    fn note(&mut self, _slot: u64, _terminal: u16, _bits: u32) {}
+}
+
+/// Passes packets on.
+struct Passes(trace::Log);
+
+impl Node for Passes {
+    fn accept(&mut self, _now: Time, _port: Port, packet: Box<Packet>, exits: &mut Exits) {
+        exits.send(packet);
+    }
+    fn wake(&mut self, _now: Time, _exits: &mut Exits) {}
+    fn wake_at(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl Middlebox for Passes {
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+    fn log(&mut self) -> &mut trace::Log {
+        &mut self.0
+    }
+}
 
 /// Loads any file as a component without options.
 struct AnyCode;
 
 impl Loader for AnyCode {
-    fn describe(&self, _part: Part, _wanted: &Wanted) -> Result<Described, String> {
+    fn describe(&self, _part: &'static Part, _wanted: &Wanted) -> Result<Described, String> {
         Ok(Described { about: "code from outside".to_owned(), options: Vec::new() })
     }
-    fn controller(&self, _wanted: &Wanted, _arguments: &Arguments, _setup: Setup) -> Box<dyn Controller> {
-        unreachable!("nothing is run")
-    }
-    fn scheduler(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Scheduler> {
-        unreachable!("nothing is run")
-    }
-    fn abr(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Abr> {
-        unreachable!("nothing is run")
+    fn plug(&self, part: &'static Part, _wanted: &Wanted, face: Row<()>) -> Result<(), PlugError> {
+        // What the reader of scenarios builds to check it.
+        match part.room {
+            "queues" => network::queue::plug(face.built_by(&|arguments, setup, stream| {
+                network::queue::build("drop-tail", &full(arguments), setup, stream)
+            })),
+            "losses" => network::loss::plug(face.built_by(&|_, _| Ok(None))),
+            "jitters" => network::jitter::plug(face.built_by(&|_, _| Ok(None))),
+            "rates" => network::rate::plug(face.built_by(&|_, _| Ok(network::rate::Server::Unlimited))),
+            "kinds" => {
+                let build = &|_: &MiddleboxOptions<'_>| -> Result<Box<dyn Middlebox>, _> {
+                    Ok(Box::new(Passes(trace::Log::new(trace::Interest::NONE))))
+                };
+                let profile = Profile { remembers: false, at_hosts: false, build };
+                network::middlebox::plug(face.built_by(profile))
+            }
+            "cell_schedulers" => cell_scheduler::plug(face.built_by(&|_, _, _| Box::new(Equals))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -53,7 +101,7 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
         Kind::Component(name) if depth > 0 => {
             let room = rooms.iter().find(|room| room.name == *name).unwrap();
             let mut found = Vec::new();
-            if ["controllers", "schedulers", "abrs"].contains(name) {
+            if PARTS.iter().any(|part| part.room == *name) {
                 let value = "\"./file.py:Mine\"".to_owned();
                 found.push(Naming { value, contents: "", option: format!("{name}.source"), beside: "" });
             }
@@ -113,12 +161,31 @@ fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
         "flow" => &[("flow.get.", &[]), ("flow.get.", &["flow.get.protocol=tcp"])],
         "cross_traffic" => &[("cross_traffic.noise.", &[])],
         "node" => &[("node.middle.", &[])],
-        "medium" => &[("medium.air.", &[]), ("medium.air.at.client.", &[])],
+        "medium" => &[("medium.air.", &[]), ("medium.air.at.client.", &[]), ("medium.air.", CELL)],
         // Their options name no files.
         "link" | "event" | "sweep" => &[],
         other => panic!("no place is known for the section {other}"),
     }
 }
+
+/// The medium is a cell.
+const CELL: &[&str] =
+    &["medium.air.type=lte", "medium.air.station=server", "medium.air.terminals=[\"client\"]"];
+
+/// A node that is no host.
+const SIDE: &str = r#"
+[[node]]
+name = "client"
+[[node]]
+name = "server"
+[[node]]
+name = "middle"
+[[link]]
+name = "side"
+from = "client"
+to = "middle"
+delay = "1 ms"
+"#;
 
 const NOISE: &str = r#"
 [[cross_traffic]]
@@ -153,7 +220,7 @@ fn a_changed_file_gives_another_run_and_goes_with_it() {
     sections.extend(rows("media").into_iter().map(|row| Row { name: "medium", ..row }));
     let (beside, runs) = (folder("every-file"), folder("every-file-runs"));
     fs::create_dir_all(&beside).unwrap();
-    let text = format!("{BASE}{NOISE}{AIR}");
+    let text = format!("{BASE}{NOISE}{AIR}{SIDE}");
     let (mut known, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for section in &sections {
         for parameter in section.parameters {

@@ -34,7 +34,7 @@ pub(crate) const LIST: Row<super::Build> = Row {
     name: "changes",
     about: "a delay on top of the propagation delay that changes at given times",
     parameters: ChangesOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let options = ChangesOptions::of(arguments);
         let steps = options.steps.into_iter().map(|(at, delay)| (Time::ZERO + at, delay));
         let course = Course::new(steps.collect(), options.repeat);
@@ -47,7 +47,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
     name: "trace",
     about: "a delay on top of the propagation delay that a file gives over time",
     parameters: TraceOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let TraceOptions { file, repeat } = TraceOptions::of(arguments);
         let course = Course::parse(&file.text, TABLE, repeat, |nanos| Duration::from_nanos(nanos as u64));
         let course = course.map_err(|error| BuildError::Course { path: Some(file.path), error })?;

@@ -3,11 +3,13 @@
 mod changes;
 
 pub(crate) use changes::TABLE;
+pub use units::plugged::PlugError;
 
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
 use random::Stream;
 use units::parameter::{Arguments, Options, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Time};
 
 /// The options of uniform jitter.
@@ -49,16 +51,17 @@ pub trait Jitter {
 }
 
 /// The constructor of a jitter; `None` without jitter.
-pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Jitter>>, BuildError>;
+pub type Build =
+    &'static (dyn Fn(&Arguments, Stream) -> Result<Option<Box<dyn Jitter>>, BuildError> + Send + Sync);
 
 /// The jitters.
 pub static JITTERS: &[Row<Build>] = &[
-    Row { name: "none", about: "every packet has the same delay", parameters: &[], build: |_, _| Ok(None) },
+    Row { name: "none", about: "every packet has the same delay", parameters: &[], build: &|_, _| Ok(None) },
     Row {
         name: "uniform",
         about: "uniform between zero and a maximum, or on both sides of the propagation delay",
         parameters: UniformOptions::PARAMETERS,
-        build: |arguments, stream| {
+        build: &|arguments, stream| {
             let UniformOptions { maximum, both_sides } = UniformOptions::of(arguments);
             Ok(Some(Box::new(Uniform { maximum: nanos(maximum), both_sides, stream })))
         },
@@ -67,7 +70,7 @@ pub static JITTERS: &[Row<Build>] = &[
         name: "normal",
         about: "normal around a mean; no packet arrives before its last bit was sent",
         parameters: NormalOptions::PARAMETERS,
-        build: |arguments, stream| {
+        build: &|arguments, stream| {
             let NormalOptions { mean, deviation } = NormalOptions::of(arguments);
             let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64);
             let law = law.expect("a duration is finite and not negative, so the distribution exists");
@@ -78,7 +81,7 @@ pub static JITTERS: &[Row<Build>] = &[
         name: "spikes",
         about: "single packets are late by a fixed time; with `reorder` others overtake them",
         parameters: SpikesOptions::PARAMETERS,
-        build: |arguments, stream| {
+        build: &|arguments, stream| {
             let SpikesOptions { probability, lateness } = SpikesOptions::of(arguments);
             Ok(Some(Box::new(Spikes { probability, lateness: nanos(lateness), stream })))
         },
@@ -87,12 +90,25 @@ pub static JITTERS: &[Row<Build>] = &[
     changes::FILE,
 ];
 
+/// The jitters added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a jitter from outside of this crate, which scenarios then find by name like any other. It replaces an added jitter
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(JITTERS, row)
+}
+
 /// The room of the jitters as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("jitters", "delay that changes from packet to packet", JITTERS, Some(("uniform", "maximum")))
-        .checked_by(|name, arguments| {
-            build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
-        })
+    let about = "delay that changes from packet to packet";
+    let room = Room::of("jitters", about, JITTERS, Some(("uniform", "maximum")));
+    PLUGGED.extend(room.checked_by(|name, arguments| {
+        build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+    }))
 }
 
 /// Builds the jitter with this name.
@@ -104,7 +120,7 @@ pub fn build(
     arguments: &Arguments,
     stream: Stream,
 ) -> Result<Option<Box<dyn Jitter>>, BuildError> {
-    match JITTERS.iter().find(|row| row.name == name) {
+    match PLUGGED.find(JITTERS, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "jitters", name: name.to_owned() }),
     }

@@ -37,7 +37,7 @@ pub(crate) const LIST: Row<super::Build> = Row {
     name: "changes",
     about: "each packet is lost with a probability that changes at given times",
     parameters: ChangesOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let options = ChangesOptions::of(arguments);
         let steps = options.steps.into_iter().map(|(at, probability)| (Time::ZERO + at, probability));
         let course = Course::new(steps.collect(), options.repeat);
@@ -50,7 +50,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
     name: "trace",
     about: "each packet is lost with a probability that a file gives over time",
     parameters: TraceOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let TraceOptions { file, repeat } = TraceOptions::of(arguments);
         let course = Course::parse(&file.text, TABLE, repeat, |loss| loss);
         let course = course.map_err(|error| BuildError::Course { path: Some(file.path), error })?;

@@ -27,7 +27,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "gilbert-elliott",
     about: "losses in bursts: a good and a bad state, each with its own probability of loss",
     parameters: GilbertElliottOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let options = GilbertElliottOptions::of(arguments);
         Ok(Some(Box::new(GilbertElliott {
             to_bad: options.to_bad,

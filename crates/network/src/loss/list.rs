@@ -20,7 +20,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "list",
     about: "packets are lost by their number on this link",
     parameters: ListOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let ListOptions { packets, data_only } = ListOptions::of(arguments);
         Ok(Some(Box::new(List::new(packets, data_only))))
     },

@@ -8,12 +8,14 @@ mod periodic;
 mod random;
 
 pub(crate) use changes::TABLE;
+pub use units::plugged::PlugError;
 
 use crate::error::BuildError;
 use crate::packet::Packet;
 use ::random::Stream;
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
+use units::plugged::Plugged;
 
 /// Decides which packets are lost, in the order of transmission.
 pub trait Loss {
@@ -22,19 +24,31 @@ pub trait Loss {
 }
 
 /// The constructor of a loss model; `None` if no packet is ever lost.
-pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Loss>>, BuildError>;
+pub type Build =
+    &'static (dyn Fn(&Arguments, Stream) -> Result<Option<Box<dyn Loss>>, BuildError> + Send + Sync);
 
 /// The loss models.
 pub static LOSSES: &[Row<Build>] =
     &[none::ROW, random::ROW, periodic::ROW, gilbert_elliott::ROW, list::ROW, changes::LIST, changes::FILE];
 
+/// The loss models added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a loss model from outside of this crate, which scenarios then find by name like any other. It replaces an added loss model
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(LOSSES, row)
+}
+
 /// The room of the losses as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability"))).checked_by(
-        |name, arguments| {
-            build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
-        },
-    )
+    let room = Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability")));
+    PLUGGED.extend(room.checked_by(|name, arguments| {
+        build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+    }))
 }
 
 /// Builds the loss model with this name.
@@ -42,7 +56,7 @@ pub fn room() -> Room {
 /// # Errors
 /// If the table has no such row, or the options are invalid.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, BuildError> {
-    match LOSSES.iter().find(|row| row.name == name) {
+    match PLUGGED.find(LOSSES, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "losses", name: name.to_owned() }),
     }

@@ -23,7 +23,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "periodic",
     about: "exactly every n-th packet is lost",
     parameters: PeriodicOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let options = PeriodicOptions::of(arguments);
         Ok(Some(Box::new(Periodic {
             every: options.every,

@@ -18,7 +18,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "random",
     about: "each packet is lost with one probability, independently of all others",
     parameters: RandomOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let RandomOptions { probability } = RandomOptions::of(arguments);
         // Without loss no draw is needed.
         Ok((probability > 0.0).then(|| -> Box<dyn Loss> { Box::new(Random { probability, stream }) }))

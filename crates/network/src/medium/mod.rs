@@ -9,6 +9,8 @@ mod channel;
 mod shared;
 mod wlan;
 
+pub use cell::scheduler as cell_scheduler;
+
 use crate::books::PacketBooks;
 use crate::buffer::{CarrierStats, Overflow, QueueDelays};
 use crate::count::Count;

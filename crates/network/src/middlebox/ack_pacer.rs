@@ -43,7 +43,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile {
         remembers: false,
         at_hosts: true,
-        build: |options| Ok(Box::new(AckPacer::new(options)?)),
+        build: &|options| Ok(Box::new(AckPacer::new(options)?)),
     },
 };
 

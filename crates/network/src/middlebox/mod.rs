@@ -12,6 +12,9 @@ use random::Stream;
 use trace::{Interest, Log};
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
+use units::plugged::Plugged;
+
+pub use units::plugged::PlugError;
 
 /// A node that processes packets in transit: it forwards a packet, changed or not, now or later, or drops it.
 pub trait Middlebox: Node {
@@ -64,34 +67,49 @@ impl MiddleboxOptions<'_> {
     }
 }
 
+/// The constructor of a middlebox.
+pub type Build = dyn Fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError> + Send + Sync;
+
 /// The properties of a middlebox that are known before it is built.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Profile {
     /// Whether it has a memory to clear: [`Middlebox::forget`].
     pub remembers: bool,
     /// Whether it may stand at a host, before the host's endpoints: [`crate::Front`].
     pub at_hosts: bool,
     /// Builds it.
-    pub build: fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>,
+    pub build: &'static Build,
 }
 
 /// The middleboxes.
 pub static MIDDLEBOXES: &[Row<Profile>] = &[ack_pacer::ROW, ldad::ROW, nat::ROW];
 
+/// The middleboxes added by the program.
+static PLUGGED: Plugged<Profile> = Plugged::none();
+
+/// Adds a middlebox from outside of this crate, which scenarios then find by name like any other. It replaces an added middlebox
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Profile>) -> Result<(), PlugError> {
+    PLUGGED.add(MIDDLEBOXES, row)
+}
+
 /// The room of the middleboxes. Scenarios also have those that are put together from endpoints, which this crate does
 /// not know.
 pub fn room() -> Room {
-    Room::of("middleboxes", "nodes that act on the packets that pass", MIDDLEBOXES, None)
+    PLUGGED.extend(Room::of("middleboxes", "nodes that act on the packets that pass", MIDDLEBOXES, None))
 }
 
 /// Whether the middlebox with this name has a memory to clear.
 pub fn remembers(name: &str) -> bool {
-    MIDDLEBOXES.iter().any(|row| row.name == name && row.build.remembers)
+    PLUGGED.find(MIDDLEBOXES, name).is_some_and(|row| row.build.remembers)
 }
 
 /// Whether the middlebox with this name may stand at a host.
 pub fn is_for_hosts(name: &str) -> bool {
-    MIDDLEBOXES.iter().any(|row| row.name == name && row.build.at_hosts)
+    PLUGGED.find(MIDDLEBOXES, name).is_some_and(|row| row.build.at_hosts)
 }
 
 /// Builds the middlebox with this name.
@@ -99,7 +117,7 @@ pub fn is_for_hosts(name: &str) -> bool {
 /// # Errors
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError> {
-    match MIDDLEBOXES.iter().find(|row| row.name == name) {
+    match PLUGGED.find(MIDDLEBOXES, name) {
         Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "middleboxes", name: name.to_owned() }),
     }

@@ -57,7 +57,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     name: "nat",
     about: "translates inside addresses and ports into its own; mappings expire after silence or at given times",
     parameters: NatOptions::PARAMETERS,
-    build: Profile { remembers: true, at_hosts: false, build: |options| Ok(Box::new(Nat::new(options)?)) },
+    build: Profile { remembers: true, at_hosts: false, build: &|options| Ok(Box::new(Nat::new(options)?)) },
 };
 
 /// The protocols that are translated, as indices.

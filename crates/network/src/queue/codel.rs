@@ -38,7 +38,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "codel",
     about: "CoDel (RFC 8289): signals when the delay stays above a target for an interval, and then more and more often",
     parameters: CoDelOptions::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         let options = CoDelOptions::of(arguments);
         let law = Law::new(&options.law, setup);
         Ok(Waiting::Other(Box::new(CoDel::new(law, options.limit, setup))))

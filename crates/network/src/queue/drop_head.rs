@@ -20,7 +20,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-head",
     about: "first in, first out, up to a limit; the oldest packets are dropped to make room for a new one",
     parameters: DropHeadOptions::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         Ok(Waiting::Other(Box::new(DropHead::new(DropHeadOptions::of(arguments).limit, setup))))
     },
 };

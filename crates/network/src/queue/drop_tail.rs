@@ -23,7 +23,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-tail",
     about: "first in, first out, up to a limit; a packet that does not fit is dropped",
     parameters: DropTailOptions::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         let options = DropTailOptions::of(arguments);
         let queue = DropTail::new(options.limit, setup);
         Ok(Waiting::DropTail(match options.mark_above {

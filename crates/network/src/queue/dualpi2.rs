@@ -64,7 +64,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "dualpi2",
     about: "DualPI2 (RFC 9332): L4S traffic in a queue with very low delay, coupled to the classic one",
     parameters: DualPi2Options::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         Ok(Waiting::Other(Box::new(DualPi2::new(&DualPi2Options::of(arguments), setup)?)))
     },
 };

@@ -20,6 +20,8 @@ pub enum QueueError {
     NoFlow(String),
     /// There are more lists of classes than this.
     TooManyClasses(usize),
+    /// A queue from outside of this crate cannot be made: the problem, and what is expected.
+    Outside(String),
 }
 
 impl fmt::Display for QueueError {
@@ -36,6 +38,7 @@ impl fmt::Display for QueueError {
                 )
             }
             QueueError::TooManyClasses(most) => write!(f, "classes: more than {most} lists; expected fewer"),
+            QueueError::Outside(problem) => f.write_str(problem),
             QueueError::Zero(option) => write!(f, "{option} is zero; expected more"),
         }
     }

@@ -34,7 +34,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "fq-codel",
     about: "FQ-CoDel (RFC 8290): each flow has its own queue with CoDel, and the flows take turns of a few bytes",
     parameters: FqCoDelOptions::PARAMETERS,
-    build: |arguments, setup, stream| {
+    build: &|arguments, setup, stream| {
         Ok(Waiting::Other(Box::new(FqCoDel::new(&FqCoDelOptions::of(arguments), setup, stream)?)))
     },
 };

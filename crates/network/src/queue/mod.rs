@@ -18,11 +18,13 @@ pub use drop_tail::DropTail;
 pub use error::QueueError;
 pub use limit::{Bound, Full};
 pub use policer::policed_rate;
+pub use units::plugged::PlugError;
 
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Stream;
 use units::parameter::{Arguments, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
@@ -163,7 +165,8 @@ impl Queue for Waiting {
 }
 
 /// The constructor of a queue. The stream is for queues that draw.
-pub type Build = fn(&Arguments, Setup<'_>, Stream) -> Result<Waiting, QueueError>;
+pub type Build =
+    &'static (dyn Fn(&Arguments, Setup<'_>, Stream) -> Result<Waiting, QueueError> + Send + Sync);
 
 /// The queues.
 pub static QUEUES: &[Row<Build>] = &[
@@ -178,14 +181,26 @@ pub static QUEUES: &[Row<Build>] = &[
     policer::ROW,
 ];
 
+/// The queues added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a queue from outside of this crate, which scenarios then find by name like any other. It replaces an added queue
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(QUEUES, row)
+}
+
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of(
+    PLUGGED.extend(Room::of(
         "queues",
         "what waits for transmission, and what is dropped",
         QUEUES,
         Some(("drop-tail", "limit")),
-    )
+    ))
 }
 
 /// Builds the queue with this name.
@@ -198,7 +213,7 @@ pub fn build(
     setup: Setup<'_>,
     stream: Stream,
 ) -> Result<Waiting, QueueError> {
-    match QUEUES.iter().find(|row| row.name == name) {
+    match PLUGGED.find(QUEUES, name) {
         Some(row) => (row.build)(arguments, setup, stream),
         None => Err(QueueError::Unknown(name.to_owned())),
     }

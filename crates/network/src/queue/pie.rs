@@ -55,7 +55,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "pie",
     about: "PIE (RFC 8033): drops at random, with a probability that keeps the delay at a target",
     parameters: PieOptions::PARAMETERS,
-    build: |arguments, setup, stream| {
+    build: &|arguments, setup, stream| {
         Ok(Waiting::Other(Box::new(Pie::new(&PieOptions::of(arguments), setup, stream)?)))
     },
 };

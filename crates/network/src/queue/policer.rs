@@ -33,7 +33,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "policer",
     about: "a token bucket that drops or marks packets above a rate with a burst; the others wait, first in, first out",
     parameters: PolicerOptions::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         Ok(Waiting::Other(Box::new(Policer::new(&PolicerOptions::of(arguments), setup)?)))
     },
 };

@@ -25,7 +25,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "priority",
     about: "strict priority of classes, each first in, first out: a class is served only while all above it are empty",
     parameters: PriorityOptions::PARAMETERS,
-    build: |arguments, setup, _| {
+    build: &|arguments, setup, _| {
         Ok(Waiting::Other(Box::new(Priority::new(&PriorityOptions::of(arguments), setup)?)))
     },
 };

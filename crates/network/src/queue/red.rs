@@ -42,7 +42,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "red",
     about: "RED (Floyd and Jacobson 1993): signals at random, more often the longer the average queue",
     parameters: RedOptions::PARAMETERS,
-    build: |arguments, setup, stream| {
+    build: &|arguments, setup, stream| {
         Ok(Waiting::Other(Box::new(Red::new(&RedOptions::of(arguments), setup, stream)?)))
     },
 };

@@ -18,7 +18,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "changes",
     about: "a rate that changes at given times; a packet in transmission during a change continues at the new rate",
     parameters: ChangesOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let options = ChangesOptions::of(arguments);
         let steps: Vec<_> = options.steps.into_iter().map(|(at, rate)| (Time::ZERO + at, rate)).collect();
         Changes::new(&steps, options.repeat).map(Server::Changes).map_err(RateError::Changes)

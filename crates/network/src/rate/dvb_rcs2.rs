@@ -21,7 +21,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "dvb-rcs2",
     about: "the return link of a satellite terminal, which requests capacity, is granted it a round trip later and uses it in frames",
     parameters: DvbRcs2Options::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         DvbRcs2::new(&DvbRcs2Options::of(arguments)).map(|server| Server::DvbRcs2(Box::new(server)))
     },
 };

@@ -8,6 +8,8 @@ use units::{Duration, Time};
 pub enum RateError {
     /// The table has no row with this name.
     Unknown(String),
+    /// A rate from outside of this crate cannot be made: the problem, and what is expected.
+    Outside(String),
     /// A fixed rate is zero.
     Zero,
     /// A list of changes is invalid.
@@ -63,6 +65,7 @@ pub enum RateError {
 impl fmt::Display for RateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            RateError::Outside(problem) => f.write_str(problem),
             RateError::Unknown(name) => write!(f, "there is no rate {name:?}"),
             RateError::Zero => f.write_str(
                 "a rate of zero never sends anything; expected a rate above zero, like \"10 Mbit/s\"",

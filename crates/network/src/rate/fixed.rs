@@ -15,7 +15,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "fixed",
     about: "a constant rate",
     parameters: FixedOptions::PARAMETERS,
-    build: |arguments, _| match FixedOptions::of(arguments).rate {
+    build: &|arguments, _| match FixedOptions::of(arguments).rate {
         Rate::ZERO => Err(RateError::Zero),
         rate => Ok(Server::Fixed(Fixed::new(rate))),
     },

@@ -27,13 +27,25 @@ pub use table::MAX_LINES;
 pub(crate) use table::Table;
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
+pub use units::plugged::PlugError;
 
 use random::Stream;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Rate, Size, Time};
 
+/// A server from outside of this crate. Time never goes back from one call to the next.
+pub trait Serve: std::fmt::Debug {
+    /// See [`Server::ready`].
+    fn ready(&mut self, at: Time) -> Time;
+    /// See [`Server::serve`].
+    fn serve(&mut self, start: Time, size: u32) -> Time;
+    /// See [`Server::mean_rate`].
+    fn mean_rate(&self) -> Rate;
+}
+
 /// The server of a link, which sends one packet at a time.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Server {
     /// Without delay.
     Unlimited,
@@ -47,6 +59,8 @@ pub enum Server {
     TokenBucket(Box<TokenBucket>),
     /// By capacity that is requested by the length of the queue.
     DvbRcs2(Box<DvbRcs2>),
+    /// As somebody else's code says.
+    Outside(Box<dyn Serve>),
 }
 
 impl Server {
@@ -60,6 +74,7 @@ impl Server {
             Server::Changes(changes) => changes.ready(at),
             Server::Trace(player) => player.ready(at),
             Server::DvbRcs2(terminal) => terminal.ready(at),
+            Server::Outside(server) => server.ready(at),
         };
         debug_assert!(ready >= at, "nothing is sent before it waits");
         ready
@@ -75,6 +90,7 @@ impl Server {
             Server::Trace(player) => player.serve(start, size),
             Server::TokenBucket(bucket) => bucket.serve(start, size),
             Server::DvbRcs2(terminal) => terminal.serve(start, size),
+            Server::Outside(server) => server.serve(start, size),
         };
         debug_assert!(end >= start, "a transmission ends after its start");
         end
@@ -88,6 +104,7 @@ impl Server {
             Server::Trace(player) => Some(player.trace().mean_rate()),
             Server::TokenBucket(bucket) => Some(bucket.rate()),
             Server::DvbRcs2(terminal) => Some(terminal.rate()),
+            Server::Outside(server) => Some(server.mean_rate()),
         }
     }
     /// Whether it must be told the length of the queue in front of it, as a link does.
@@ -97,7 +114,11 @@ impl Server {
     /// The period of a repeating rate; `None` if it does not repeat.
     pub fn period(&self) -> Option<Duration> {
         match self {
-            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) | Server::DvbRcs2(_) => None,
+            Server::Unlimited
+            | Server::Fixed(_)
+            | Server::TokenBucket(_)
+            | Server::DvbRcs2(_)
+            | Server::Outside(_) => None,
             Server::Changes(changes) => changes.repeat(),
             Server::Trace(player) => Some(player.trace().duration()),
         }
@@ -111,12 +132,13 @@ impl Server {
             Server::Trace(player) => Some(player.capacity(from, to)),
             Server::TokenBucket(bucket) => Some(bucket.rate().bytes_in(to.since(from))),
             Server::DvbRcs2(terminal) => Some(terminal.rate().bytes_in(to.since(from))),
+            Server::Outside(server) => Some(server.mean_rate().bytes_in(to.since(from))),
         }
     }
 }
 
 /// The constructor of a server.
-pub type Build = fn(&Arguments, Stream) -> Result<Server, RateError>;
+pub type Build = &'static (dyn Fn(&Arguments, Stream) -> Result<Server, RateError> + Send + Sync);
 
 /// The rates.
 pub static RATES: &[Row<Build>] = &[
@@ -130,9 +152,22 @@ pub static RATES: &[Row<Build>] = &[
     dvb_rcs2::ROW,
 ];
 
+/// The rates added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a rate from outside of this crate, which scenarios then find by name like any other. It replaces an added rate
+/// of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(RATES, row)
+}
+
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate"))).checked_by(check)
+    PLUGGED
+        .extend(Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate"))).checked_by(check))
 }
 
 /// Checks that the server with this name can be built. An error that names no option concerns the row's file or, without
@@ -150,7 +185,7 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 /// # Errors
 /// If the table has no such row, or the options are invalid, such as a malformed trace.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Server, RateError> {
-    match RATES.iter().find(|row| row.name == name) {
+    match PLUGGED.find(RATES, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(RateError::Unknown(name.to_owned())),
     }

@@ -29,7 +29,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "series",
     about: "rates over time from a file, repeated without end; a packet in transmission during a change continues at the new rate",
     parameters: SeriesOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let SeriesOptions { file, circle, begin } = SeriesOptions::of(arguments);
         let fail = |error| RateError::Series { path: file.path.clone(), error };
         let series = Series::parse(&file.text).map_err(fail)?;

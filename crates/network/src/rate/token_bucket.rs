@@ -23,7 +23,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "token-bucket",
     about: "a shaper: packets wait for tokens, which accumulate at a rate up to a burst, and are then sent at a peak rate",
     parameters: TokenBucketOptions::PARAMETERS,
-    build: |arguments, _| {
+    build: &|arguments, _| {
         let TokenBucketOptions { rate, burst, peak } = TokenBucketOptions::of(arguments);
         if rate == Rate::ZERO || peak == Some(Rate::ZERO) {
             return Err(RateError::Zero);

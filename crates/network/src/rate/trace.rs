@@ -34,7 +34,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "trace",
     about: "recorded capacity (Mahimahi): each line is the time in ms of an opportunity to send 1500 bytes; repeated without end",
     parameters: TraceOptions::PARAMETERS,
-    build: |arguments, stream| {
+    build: &|arguments, stream| {
         let TraceOptions { file, begin } = TraceOptions::of(arguments);
         let trace = Trace::parse(&file.text);
         let trace = trace.map_err(|error| RateError::Trace { path: file.path, error })?;

@@ -7,5 +7,5 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "unlimited",
     about: "transmission takes no time, and no packet ever waits",
     parameters: &[],
-    build: |_, _| Ok(Server::Unlimited),
+    build: &|_, _| Ok(Server::Unlimited),
 };

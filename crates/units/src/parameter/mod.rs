@@ -109,7 +109,12 @@ pub struct Row<B: 'static> {
 impl<B> Row<B> {
     /// The row without its constructor.
     pub const fn face(&self) -> Row<()> {
-        Row { name: self.name, about: self.about, parameters: self.parameters, build: () }
+        self.built_by(())
+    }
+
+    /// The row with another constructor.
+    pub const fn built_by<C>(&self, build: C) -> Row<C> {
+        Row { name: self.name, about: self.about, parameters: self.parameters, build }
     }
 }
 

@@ -222,4 +222,7 @@ def _plugged(value: Any) -> bool:
     return isinstance(value, list) and any(map(_plugged, value))
 
 
-_PLACES = ("type", "controller", "scheduler", "abr", "application", "algorithm")
+_PLACES = (
+    *("type", "controller", "scheduler", "abr", "application", "algorithm"),
+    *("queue", "kind", "loss", "jitter", "rate"),
+)

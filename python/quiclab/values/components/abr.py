@@ -59,4 +59,4 @@ class Abr(Plugged):
         return None
 
 
-part("rate adaptation", Abr, needed="choose", called=("on_download", "abandon", "on_seek", "estimate"))
+part("rate adaptation", Abr, needed=("choose",), called=("on_download", "abandon", "on_seek", "estimate"))

@@ -73,7 +73,7 @@ class Controller(Plugged):
 part(
     "controller",
     Controller,
-    needed="on_ack",
+    needed=("on_ack",),
     called=("on_sent", "on_loss", "on_mark", "on_spurious", "on_persistent_congestion", "on_resume"),
     decides=("window_bytes", "pacing_bps"),
 )

@@ -81,9 +81,10 @@ def check(class_: "type[Plugged]", kind: "Part", module: ModuleType) -> tuple[li
             text = f"{class_.__qualname__}.{word} cannot be set; expected an attribute, or a property with a setter"
             seen.problem(text, surely=True)
     _check_methods(seen, methods)
-    if kind.needed not in _own(class_, kind.base) and not code.may_set(kind.needed):
-        text = f"{class_.__qualname__} has no method {kind.needed}; expected {_signature(kind)}"
-        seen.problem(text, surely=not code.sets_any)
+    for needed in kind.needed:
+        if needed not in _own(class_, kind.base) and not code.may_set(needed):
+            text = f"{class_.__qualname__} has no method {needed}; expected {_signature(kind, needed)}"
+            seen.problem(text, surely=not code.sets_any)
     if lacking := sorted(getattr(class_, "__abstractmethods__", ())):
         text = f"{class_.__qualname__} is abstract; expected a class with the method {lacking[0]}"
         seen.problem(text, surely=True)
@@ -164,12 +165,12 @@ def _check_methods(seen: _Seen, methods: list[str]) -> None:
         # A decorator may note a function somewhere, so that it is called by no name.
         may_be_noted = isinstance(value, FunctionType) and _plugged_code.is_decorated(value)
         lacking = [known for known in slips if known not in own]
-        if lacking:
-            surely = not seen.code.reads_any and not may_be_noted
-            seen.problem(f"nothing calls {name}.{plain}; expected {lacking[0]}", function, surely=surely)
-        elif slips or (word.startswith(_EVENT) and not may_be_noted and not seen.code.reads_any):
-            meant = slips[0] if slips else f"one of {', '.join(events)}"
-            seen.problem(f"nothing calls {name}.{plain}; did you mean {meant}?", function, surely=False)
+        may_be_called = may_be_noted or seen.code.reads_any
+        is_event = word.startswith(_EVENT) and not may_be_called
+        if near := lacking or slips or ([f"one of {', '.join(events or methods)}"] if is_event else []):
+            # A helper may have a name like that, if it is no public one.
+            surely = (bool(lacking) or word[0] != "_") and not may_be_called
+            seen.problem(f"nothing calls {name}.{plain}; expected {near[0]}", function, surely=surely)
 
 
 def _plain(word: str, class_: type) -> str:
@@ -256,8 +257,8 @@ def _is_in_other_unit(word: str, known: str) -> bool:
     return word == stem or (word.startswith(f"{stem}_") and word[len(stem) + 1 :].lower() in _UNITS)
 
 
-def _signature(kind: "Part") -> str:
-    return _called(kind.needed, inspect.signature(getattr(kind.base, kind.needed)).parameters)
+def _signature(kind: "Part", method: str) -> str:
+    return _called(method, inspect.signature(getattr(kind.base, method)).parameters)
 
 
 def _called(word: str, parameters: Iterable[str]) -> str:

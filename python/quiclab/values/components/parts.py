@@ -21,7 +21,17 @@ class Plugged:
             setattr(self, name, value)
 
 
-_MODULES = {"controller": "controller", "scheduler": "scheduler", "rate adaptation": "abr"}
+_MODULES = {
+    "controller": "controller",
+    "scheduler": "scheduler",
+    "rate adaptation": "abr",
+    "queue": "queue",
+    "loss model": "loss",
+    "jitter": "jitter",
+    "rate": "rate",
+    "middlebox": "middlebox",
+    "cell scheduler": "cell_scheduler",
+}
 """The word for a kind of component, and the module of the package that declares it."""
 _parts: dict[str, "Part"] = {}
 
@@ -31,15 +41,17 @@ class Part(NamedTuple):
 
     base: type[Plugged]
     """The class to derive from."""
-    needed: str
-    """The method that a class must have."""
+    needed: tuple[str, ...]
+    """The methods that a class must have."""
     called: tuple[str, ...]
     """The methods that are called only if a class has its own."""
     decides: tuple[str, ...]
     """The attributes by which an object says what it decides; it sets one of them at least."""
 
 
-def part(word: str, base: type[Plugged], needed: str, called: tuple[str, ...], decides: tuple[str, ...] = ()) -> None:
+def part(
+    word: str, base: type[Plugged], needed: tuple[str, ...], called: tuple[str, ...] = (), decides: tuple[str, ...] = ()
+) -> None:
     """Adds a kind of component: see `Part`."""
     _parts[word] = Part(base, needed, called, decides)
 

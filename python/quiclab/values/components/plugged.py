@@ -130,11 +130,20 @@ warnings: list[str] = []
 """What may be a mistake in the classes that were named in this process, each a line that begins with its place."""
 
 
+def say_nothing() -> None:
+    """Keeps this process quiet: another one has said what there is to say of the classes."""
+    global _is_quiet
+    _is_quiet = True
+
+
+_is_quiet = False
+
+
 def _warn(text: str) -> None:
     """Says on standard error what may be a mistake, once in a process."""
     if text not in warnings:
         warnings.append(text)
-        if sys.stderr is not None:
+        if sys.stderr is not None and not _is_quiet:
             print(f"warning: {plain(text)}", file=sys.stderr, flush=True)
 
 
@@ -175,7 +184,7 @@ def _file_of(name: str) -> str | None:
 
 def _announce(path: str | None) -> None:
     """Says on standard error that code named by a scenario is about to run, as it may come from somebody else."""
-    if path is None or path in _announced or sys.stderr is None:
+    if path is None or path in _announced or sys.stderr is None or _is_quiet:
         return
     _announced.add(path)
     print(f"quiclab: the scenario runs Python code: {plain(folders.shown(path))}", file=sys.stderr, flush=True)

@@ -68,7 +68,7 @@ class Scheduler(Plugged):
 part(
     "scheduler",
     Scheduler,
-    needed="next",
+    needed=("next",),
     called=(
         "on_ready",
         "on_idle",

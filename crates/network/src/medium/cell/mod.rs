@@ -17,7 +17,7 @@ mod harq;
 mod link;
 mod options;
 mod relocation;
-mod scheduler;
+pub mod scheduler;
 mod site;
 mod slot;
 mod standard;

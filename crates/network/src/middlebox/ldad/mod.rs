@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     name: "ldad",
     about: "holds back acknowledgements of QUIC that come abnormally late (Zhao et al. 2020)",
     parameters: LdadOptions::PARAMETERS,
-    build: Profile { remembers: false, at_hosts: true, build: |options| Ok(Box::new(Ldad::new(options)?)) },
+    build: Profile { remembers: false, at_hosts: true, build: &|options| Ok(Box::new(Ldad::new(options)?)) },
 };
 
 #[derive(Debug, Default)]

@@ -63,7 +63,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "generated",
     about: "a trace from a model, different for each seed, repeated without end",
     parameters: GeneratedOptions::PARAMETERS,
-    build: |arguments, mut stream| {
+    build: &|arguments, mut stream| {
         let options = GeneratedOptions::of(arguments);
         let (model, duration) = (options.model.word(), options.duration);
         let begin = stream.fork("offset");

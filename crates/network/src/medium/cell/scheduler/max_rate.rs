@@ -7,7 +7,7 @@ pub(super) const ROW: Row<Build> = Row {
     name: "max-rate",
     about: "the best channel first: highest throughput of the cell, nothing for terminals at its edge",
     parameters: &[],
-    build: |_, _, _| Box::new(MaxRate),
+    build: &|_, _, _| Box::new(MaxRate),
 };
 
 struct MaxRate;

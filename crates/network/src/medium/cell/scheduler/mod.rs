@@ -9,10 +9,13 @@ mod round_robin;
 
 use crate::error::BuildError;
 use units::parameter::{Arguments, Room, Row};
+use units::plugged::Plugged;
+
+pub use units::plugged::PlugError;
 
 /// A terminal that has something to send in a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     /// The terminal, by its number.
     pub terminal: u16,
     /// The bits of all resource blocks at its modulation and coding scheme.
@@ -22,7 +25,7 @@ pub(crate) struct Candidate {
 }
 
 /// Shares the resource blocks of a slot.
-pub(crate) trait Scheduler {
+pub trait Scheduler {
     /// Gives the terminals their priorities in this slot. They come in the order of their numbers.
     fn rank(&mut self, slot: u64, candidates: &mut [Candidate]);
     /// Puts the next terminal to be served at the place `at`; those before have been served.
@@ -61,19 +64,31 @@ fn select_by_priority(candidates: &mut [Candidate], at: usize) {
 }
 
 /// The constructor of a scheduler for a number of terminals, and for slots of this many nanoseconds.
-pub(crate) type Build = fn(&Arguments, usize, u64) -> Box<dyn Scheduler>;
+pub type Build = &'static (dyn Fn(&Arguments, usize, u64) -> Box<dyn Scheduler> + Send + Sync);
 
 /// The schedulers of cells.
 static CELL_SCHEDULERS: &[Row<Build>] = &[round_robin::ROW, proportional_fair::ROW, max_rate::ROW];
 
+/// The schedulers of cells added by the program.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a scheduler of cells from outside of this crate, which scenarios then find by name like any other. It replaces
+/// an added scheduler of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(CELL_SCHEDULERS, row)
+}
+
 /// The room of the schedulers of cells.
 pub(super) fn room() -> Room {
-    Room::of(
+    PLUGGED.extend(Room::of(
         "cell_schedulers",
         "which terminals of a cell get the resource blocks of a slot",
         CELL_SCHEDULERS,
         None,
-    )
+    ))
 }
 
 /// Builds the scheduler with this name.
@@ -86,7 +101,7 @@ pub(super) fn build(
     terminals: usize,
     slot_ns: u64,
 ) -> Result<Box<dyn Scheduler>, BuildError> {
-    match CELL_SCHEDULERS.iter().find(|row| row.name == name) {
+    match PLUGGED.find(CELL_SCHEDULERS, name) {
         Some(row) => Ok((row.build)(arguments, terminals, slot_ns)),
         None => Err(BuildError::Unknown { room: "cell_schedulers", name: name.to_owned() }),
     }

@@ -20,7 +20,7 @@ pub(super) const ROW: Row<Build> = Row {
     name: "proportional-fair",
     about: "proportional fair: the best channel relative to a terminal's past throughput",
     parameters: ProportionalFairOptions::PARAMETERS,
-    build: |arguments, terminals, slot_ns| {
+    build: &|arguments, terminals, slot_ns| {
         let slots = (ProportionalFairOptions::of(arguments).window.as_nanos() / slot_ns).max(1);
         Box::new(ProportionalFair::new(terminals, slots as f64))
     },

@@ -7,7 +7,7 @@ pub(super) const ROW: Row<Build> = Row {
     name: "round-robin",
     about: "equal shares of each slot; the remainder goes round",
     parameters: &[],
-    build: |_, _, _| Box::new(RoundRobin::default()),
+    build: &|_, _, _| Box::new(RoundRobin::default()),
 };
 
 /// The last slot: the first and the last terminal that were served, how many were, and how many wanted to.

@@ -1,0 +1,11 @@
+"""The classes from which parts of a network are derived that are written in Python.
+
+The public names of `quiclab.values.components`.
+"""
+
+from quiclab.values.components.cell_scheduler import CellScheduler as CellScheduler
+from quiclab.values.components.jitter import Jitter as Jitter
+from quiclab.values.components.loss import Loss as Loss
+from quiclab.values.components.middlebox import Middlebox as Middlebox
+from quiclab.values.components.queue import Queue as Queue
+from quiclab.values.components.rate import Rate as Rate
