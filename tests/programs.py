@@ -24,7 +24,7 @@ def needs_namespaces() -> None:
 
 
 def needs_a_player() -> None:
-    """What `quiclab play` needs."""
+    """What `quiclab video play` needs."""
     needs_namespaces()
     needs("npm", "ip")
     if browser.find() is None:

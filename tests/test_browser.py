@@ -1,4 +1,4 @@
-"""A browser that others wrote loads a page over HTTP/3 from `quiclab serve`."""
+"""A browser that others wrote loads a page over HTTP/3 from `quiclab real serve`."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_chromium_loads_a_page_over_http3(command: Command, tmp_path: Path) -> N
     for byte in large:
         expected = (expected * 31 + byte) % 65521
 
-    server = command.start("serve", "site", "--listen", "127.0.0.1:0", "--json")
+    server = command.start("real", "serve", "site", "--listen", "127.0.0.1:0", "--json")
     assert server.stdout is not None
     try:
         told = json.loads(server.stdout.readline())

@@ -254,7 +254,7 @@ def test_a_shell_ends_with_its_results(command: Command, how: signal.Signals, mo
     shell.write_text("#!/bin/sh\ntouch ready\nexec sleep 1000\n", encoding="utf-8")
     shell.chmod(0o755)
     monkeypatch.setenv("SHELL", str(shell))
-    started = Started(command, "shell", "two.toml", "phone")
+    started = Started(command, "real", "shell", "two.toml", "phone")
     started.wait_for((command.folder / "ready").exists)
     time.sleep(0.3)
     # Ctrl-C is for what runs in the shell, which here is the shell itself.

@@ -1,4 +1,4 @@
-"""`quiclab shell` in a terminal: any shell, with its own exit code, and the terminal is given back."""
+"""`quiclab real shell` in a terminal: any shell, with its own exit code, and the terminal is given back."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ from = "phone"
 to = "server"
 delay = "1 ms"
 """
-COMMAND = shlex.join([sys.executable, "-m", "quiclab", "shell", "two.toml", "phone", "--out", "out"])
+COMMAND = shlex.join([sys.executable, "-m", "quiclab", "real", "shell", "two.toml", "phone", "--out", "out"])
 SHELLS = [shell for shell in ("dash", "bash", "zsh", "fish") if shutil.which(shell)]
 TWO = SHELLS[:2]
 
