@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Command
+from programs import needs
 from quiclab.commands.complete import answer, complete
 from quiclab.commands.completion import SCRIPTS
 
@@ -44,14 +45,9 @@ TYPED = {
 
 
 def shell(name: str) -> str:
-    """The program of a shell. Where it is missing, CI fails, and others are told that a part was not tested."""
-    program = shutil.which(name)
-    if program is None:
-        told = f"there is no {name}: completion in it was NOT TESTED (`make deps` installs it)"
-        if os.environ.get("CI"):
-            pytest.fail(told)
-        pytest.skip(told)
-    return program
+    """The program of a shell. Without it the test is skipped, and in CI it fails."""
+    needs(name)
+    return str(shutil.which(name))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What `quiclab real serve` learns of paths: `--remember`, and `quiclab real fetch --bdp`."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Command
+from programs import needs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="serve and fetch are for Linux")
 
@@ -212,8 +212,7 @@ def test_a_capacity_comes_back_in_bdp_frame(command: Command) -> None:
 
 def tshark(capture: Path, keys: Path, *words: str) -> list[str]:
     """The lines of tshark. Without it the test is skipped, and in CI it fails."""
-    if shutil.which("tshark") is None and not os.environ.get("CI"):
-        pytest.skip("THERE IS NO TSHARK: `make deps` installs it")
+    needs("tshark")
     # Whatever the ports: one of them may be that of another protocol.
     quic = ["-d", "udp.port==1-65535,quic"]
     run = subprocess.run(
