@@ -31,7 +31,7 @@ RUST_SOURCES := $(shell find crates -path '*/src/*' -name '*.rs' -not -path 'cra
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^## / { printf "\n%s\n", substr($$0, 4) } /^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 ## Set-up
 
@@ -73,30 +73,69 @@ REQUIRED = $(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproj
 .PHONY: build
 build: $(PACKAGE) ## the command .venv/bin/quiclab and the Python package
 
+# What some tests need: a tool, its package in Debian and Ubuntu, and what needs it.
+define TOOLS
+tshark|tshark|tests that read captures, and the interoperability matrix
+chromium|chromium|tests of pages in a browser: view, report, quiclab video play
+valgrind|valgrind|make instructions, make exponents, and the test of what reading a scenario costs
+ffmpeg|ffmpeg|tests of quiclab video film, and of films that are played
+npm|npm|tests of quiclab video play, for which npm fetches dash.js
+openssl|openssl|tests of quiclab matrix with certificates
+zsh|zsh|tests of completion, and of shells in gates
+fish|fish|tests of completion, and of shells in gates
+ip|iproute2|tests with real packets at gates
+ping|iputils-ping|tests with real packets at gates
+endef
+export TOOLS
+
 .PHONY: deps
-deps: ## what some tests ask: tshark, Chromium, ip, ping, ffmpeg, npm, openssl, zsh, fish, and Valgrind (Debian and Ubuntu, as root)
-	@missing=; for tool in tshark chromium valgrind ffmpeg npm openssl zsh fish ip ping; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
-	test -z "$$missing" && exit 0; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		packages=$$(echo "$$missing" | sed 's/ ip\b/ iproute2/; s/ ping\b/ iputils-ping/'); \
-		echo "installing$$packages"; \
+deps: ## install the tools that some tests need (Debian and Ubuntu, as root); NO_INSTALL=1 only lists what is missing
+	@missing() { while IFS='|' read -r tool package use; do \
+		command -v $$tool >/dev/null || echo "  $$tool (package $$package), for $$use"; \
+	done <<< "$$TOOLS"; }; \
+	found=$$(missing); test -n "$$found" || exit 0; \
+	echo "not installed:"; echo "$$found"; \
+	packages=$$(sed 's/.*(package \(.*\)), for .*/\1/' <<< "$$found" | xargs); \
+	if [ "$(NO_INSTALL)" = 1 ]; then \
+		test -z "$(CI)" || { echo "in CI no test is skipped: NO_INSTALL must not be set"; exit 1; }; \
+		echo "NO_INSTALL=1: nothing is installed, and tests that need these tools are skipped"; \
+		exit 0; \
+	elif ! command -v apt-get >/dev/null; then \
+		echo "there is no apt-get here: install them as this system does, or see what is skipped with NO_INSTALL=1"; \
+	elif [ "$$(id -u)" != 0 ]; then \
+		echo "only root can install them: sudo apt-get install $$packages, or see what is skipped with NO_INSTALL=1"; \
+	else \
+		echo "installing with apt-get (NO_INSTALL=1 goes without): $$packages"; \
 		export DEBIAN_FRONTEND=noninteractive; \
 		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $$packages; } >/dev/null; \
 	fi; \
-	for tool in $$missing; do \
-		command -v $$tool >/dev/null && continue; \
-		echo "WARNING: there is no $$tool: what needs it will be SKIPPED or fail"; \
-		test -z "$(CI)" || exit 1; \
-	done
+	found=$$(missing); test -n "$$found" || exit 0; \
+	echo "WARNING: tests are SKIPPED or fail, for want of" $$(awk '{ print $$1 }' <<< "$$found"); \
+	test -z "$(CI)"
 
-## Everyday targets
+.PHONY: clean
+clean: ## remove what was built and fetched
+	rm -rf target $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f python/quiclab/*.so
+
+## Everyday
 
 .PHONY: demo
 demo: build ## run examples/cellular.toml: a table, a figure, where the results are
 	$(BIN)/quiclab run examples/cellular.toml
 
 .PHONY: test
-test: test-rust test-python ## all tests
+ifeq ($(NO_INSTALL),1)
+test: ## all tests; NO_INSTALL=1: without installing system packages, and what was skipped is said at the end
+	@mkdir -p target; status=0; \
+	$(MAKE) --no-print-directory --keep-going test-rust test-python 2>&1 | tee target/test.log || status=$$?; \
+	echo "skipped, with what was missing:"; \
+	grep -aoE '(NOT TESTED:|SKIPPED \[).*' target/test.log | sort -u | sed 's/^/  /' || echo "  nothing"; \
+	exit $$status
+else
+test: test-rust test-python
+endif
 
 .PHONY: test-rust
 test-rust: deps ## the tests of the crates and of the house rules
@@ -148,6 +187,8 @@ format: $(VENV)/.checks ## format the sources
 	$(BIN)/ruff format python tests benches docs interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/ruff check --fix python tests interop benches docs
 
+## Speed and memory
+
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
 	cargo run --package bench --release $(LOCKED)
@@ -182,6 +223,8 @@ bench-own-parts: build ## a sweep with a class in Python over its runs one by on
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium
 	$(BIN)/python benches/view.py
+
+## Random inputs, attackers, mutants
 
 .PHONY: fuzz
 fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs for each entry point; runs under a tenth
@@ -327,6 +370,11 @@ interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(NS3)/.installed bui
 interop-throughput: interop-peers build ## 1 GB with each peer, in both directions
 	$(RUNNER) --throughput
 
+.PHONY: interop-peers
+interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go, Java with Maven, npm)
+
+## Clusters and packages
+
 .PHONY: cluster
 cluster: build ## sweeps on SLURM and on SSH hosts, in namespaces of this machine: workers and schedulers are killed (Debian, as root)
 	rm -rf target/cluster/wheels
@@ -347,6 +395,8 @@ packages: wheel ## install the packages in a bare Debian, on the oldest glibc, w
 .PHONY: release-notes
 release-notes: ## the notes of this version, from the changelog
 	@$(PYTHON) docs/release_notes.py $(ARGUMENTS)
+
+## Simulated beside real
 
 .PHONY: validation
 validation: build ## the same transfers simulated and in real time, to docs/validation.md: a quarter of an hour on a machine at rest
@@ -373,8 +423,7 @@ validation-stacks: interop-peers build ## other stacks beside ours with their co
 validation-player: build deps ## semi-real: dash.js in Chromium beside the simulated player, to docs/validation.md: half an hour
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only player $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
-.PHONY: interop-peers
-interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go, Java with Maven, npm)
+## Papers and documentation
 
 .PHONY: papers
 papers: build ## reproduce all papers (FIGURES="ID ...": only these), to docs/papers.md: over half an hour of two cores
@@ -400,9 +449,3 @@ docs-rust: ## the documentation of the crates, to target/doc/index.html
 	cargo doc --workspace --no-deps $(LOCKED)
 	@echo '<!doctype html><title>quiclab</title><meta http-equiv="refresh" content="0; url=lab/index.html">' \
 		> $${CARGO_TARGET_DIR:-target}/doc/index.html
-
-.PHONY: clean
-clean: ## remove what was built and fetched
-	rm -rf target $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
-	rm -f python/quiclab/*.so

@@ -3,7 +3,7 @@
     .venv/bin/python benches/memory.py [SIZE...]
 
 The most memory that a process had at one time, as the operating system counts it (the maximum resident set), at these
-sizes of the transfer of `quiclab bench` without cryptography, by default 1 MB, 375 MB and 10 GB. A column for each
+sizes of the transfer of `quiclab dev bench` without cryptography, by default 1 MB, 375 MB and 10 GB. A column for each
 stage of `quiclab run` says what has been needed by then: the simulation, which writes its tables while it goes on,
 and the figure. The last two cases are in memory: `Scenario.run` without a folder, and the same with tables of 250,000
 rows at most (`record.rows`), the series thinned.

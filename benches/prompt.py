@@ -4,8 +4,8 @@
 
 User and system time of each process, as the operating system counts it. The cases take turns for ROUNDS rounds
 (default 11), and the median of each is printed. The smallest run is `tests/bulk.toml`, 300 kB; the bulk transfer is
-that of `quiclab bench`, 375 MB. The same transfer by quinn-proto alone is a process of the benchmarks (`--quinn`, by
-default `target/release/bench`, with `--once quinn-null`); the ratio of both is taken in each round. The simulation
+that of `quiclab dev bench`, 375 MB. The same transfer by quinn-proto alone is a process of the benchmarks (`--quinn`,
+by default `target/release/bench`, with `--once quinn-null`); the ratio of both is taken in each round. The simulation
 alone is `Scenario.run(tables=False)` in a process that has imported and parsed everything.
 Libraries are compiled and cached before the first round.
 """

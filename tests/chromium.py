@@ -5,7 +5,6 @@ import fcntl
 import json
 import os
 import select
-import shutil
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from programs import needs
 
 _PATIENCE = 60.0
 """Seconds without an answer after which the browser counts as dead."""
@@ -194,11 +193,8 @@ class Browser:
 @contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
     """Run a browser with its own profile. Without Chromium the test is skipped, and in CI it fails."""
-    chromium = shutil.which("chromium")
-    if chromium is None and not os.environ.get("CI"):
-        pytest.skip("THERE IS NO CHROMIUM: `make deps` installs it")
-    assert chromium is not None, "chromium is missing: `make deps` installs it"
-    running = Browser(chromium, profile)
+    needs("chromium")
+    running = Browser("chromium", profile)
     try:
         yield running
     finally:

@@ -18,14 +18,15 @@ def needs(*programs: str) -> None:
 
 
 def needs_namespaces() -> None:
-    """The test is skipped where there are no network namespaces or no TUN devices."""
+    """The test is skipped where there are no network namespaces or no TUN devices. Gates also need `ip`."""
+    needs("ip")
     if not emulation.permitted():
         pytest.skip("NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: nothing with real packets is tested")
 
 
 def needs_a_player() -> None:
-    """What `quiclab play` needs."""
+    """What `quiclab video play` needs."""
     needs_namespaces()
-    needs("npm", "ip")
+    needs("npm")
     if browser.find() is None:
         needs("chromium")

@@ -1,4 +1,4 @@
-"""`quiclab bench`, with a transfer that takes no time."""
+"""`quiclab dev bench`, with a transfer that takes no time."""
 
 import json
 
@@ -8,7 +8,7 @@ CASES = ["null", "tls", "null, tables", "null, qlog", "tls, tables", "tls, qlog"
 
 
 def test_bench_prints_a_row_for_each_case(command: Command) -> None:
-    result = command("bench", "--size", "2 MB", "--rounds", "1")
+    result = command("dev", "bench", "--size", "2 MB", "--rounds", "1")
     assert result.returncode == 0, result.stderr
     for case in CASES:
         assert case in result.stdout
@@ -17,7 +17,7 @@ def test_bench_prints_a_row_for_each_case(command: Command) -> None:
 
 
 def test_bench_json(command: Command) -> None:
-    result = command("bench", "--size", "2 MB", "--rounds", "2", "--json")
+    result = command("dev", "bench", "--size", "2 MB", "--rounds", "2", "--json")
     assert (result.returncode, result.stderr) == (0, "")
     told = json.loads(result.stdout)
     assert [row["case"] for row in told["cases"]] == CASES
@@ -29,6 +29,6 @@ def test_bench_json(command: Command) -> None:
 
 
 def test_a_size_that_is_none_is_told(command: Command) -> None:
-    result = command("bench", "--size", "much")
+    result = command("dev", "bench", "--size", "much")
     assert (result.returncode, result.stdout) == (2, "")
     assert "size" in result.stderr and len(result.stderr.splitlines()) == 1

@@ -1,9 +1,7 @@
-"""A browser that others wrote loads a page over HTTP/3 from `quiclab serve`."""
+"""A browser that others wrote loads a page over HTTP/3 from `quiclab real serve`."""
 
 import json
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
+from programs import needs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="serve is for Linux")
 
@@ -30,10 +29,7 @@ document.getElementById("told").textContent = [
 
 
 def test_chromium_loads_a_page_over_http3(command: Command, tmp_path: Path) -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None and not os.environ.get("CI"):
-        pytest.skip("THERE IS NO CHROMIUM: `make deps` installs it")
-    assert chromium is not None, "chromium is missing: `make deps` installs it"
+    needs("chromium")
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text(PAGE, encoding="utf-8")
@@ -44,13 +40,13 @@ def test_chromium_loads_a_page_over_http3(command: Command, tmp_path: Path) -> N
     for byte in large:
         expected = (expected * 31 + byte) % 65521
 
-    server = command.start("serve", "site", "--listen", "127.0.0.1:0", "--json")
+    server = command.start("real", "serve", "site", "--listen", "127.0.0.1:0", "--json")
     assert server.stdout is not None
     try:
         told = json.loads(server.stdout.readline())
         address, key = told["addresses"][0], told["public_key"]
-        page = _load(chromium, tmp_path / "profile", address, key)
-        unknown = _load(chromium, tmp_path / "other", address, "A" * 43 + "=")
+        page = _load("chromium", tmp_path / "profile", address, key)
+        unknown = _load("chromium", tmp_path / "other", address, "A" * 43 + "=")
     finally:
         server.send_signal(signal.SIGINT)
         rest, errors = server.communicate(timeout=30)

@@ -326,5 +326,5 @@ def test_qoe_of_a_changed_playback_ends_in_one_line(
                 changed["connections"][0]["playback"][key] = value
             (folder / "summary.json").write_text(json.dumps(changed))
             for more in ([], ["--json"], ["--inputs"]):
-                refused += in_one_line(["qoe", str(folder), *more], capsys, f"{key}: {value!r}") == 2
+                refused += in_one_line(["video", "qoe", str(folder), *more], capsys, f"{key}: {value!r}") == 2
     assert refused > len(playback)

@@ -175,7 +175,7 @@ def test_no_command_writes_the_escapes_of_a_stranger(made: Path, tmp_path: Path)
         ["report"],
         ["view"],
         ["export"],
-        ["qoe"],
+        ["video", "qoe"],
         ["diff", "run"],
         ["explain"],
         ["check"],

@@ -184,7 +184,7 @@ def test_texts_of_the_help_are_no_markup(command: Command) -> None:
         for parameter in inspect.signature(function).parameters.values():
             for extra in getattr(parameter.annotation, "__metadata__", ()):
                 wanted += re.findall(r"\[[a-z.]+\]", getattr(extra, "help", None) or "")
-        told = command(name, "--help").stdout
+        told = command(*name.split(), "--help").stdout
         assert all(text in told for text in wanted), name
 
 

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import quiclab
 from conftest import SCENARIO, SWEEP, Command
-from quiclab.commands import app
+from quiclab.commands import COMMANDS, app
 from quiclab.commands.keys import Keys, example
 from quiclab.commands.new import LIKE, TEMPLATES
 from quiclab.values.plain_text import short
@@ -40,7 +40,8 @@ def leaves() -> Iterator[tuple[list[str], Any]]:
         yield [name], command
         if hasattr(command, "list_commands"):
             for inner in command.list_commands(context):
-                yield [name, inner], command.commands[inner]
+                _, found, _ = command.resolve_command(context, [inner])
+                yield [name, inner], found
 
 
 def helps() -> list[Any]:
@@ -60,16 +61,16 @@ def test_help_fits_a_screen_and_shows_an_example(words: list[str], command: Any)
     assert " ".join(["quiclab", *words]) in example_
 
 
-@pytest.mark.parametrize("group", [[], ["trace"]])
+@pytest.mark.parametrize("group", [[], ["trace"], ["video"], ["real"], ["dev"]])
 def test_no_line_of_the_list_of_commands_is_cut(group: list[str]) -> None:
     told = CliRunner().invoke(app, [*group, "--help"], prog_name="quiclab", env={"COLUMNS": "80"}).output
-    listed = told.partition("Commands:")[2]
+    listed = told.partition("Commands:" if group else "Everyday:")[2]
     assert listed
     assert "..." not in listed
 
 
 def test_every_command_that_prints_results_has_json() -> None:
-    without = {"shell", "completion", "schema", "trace"}
+    without = {"shell", "completion", "schema", "trace", "video", "real", "dev"}
     for words, command in leaves():
         if words and words[-1] not in without:
             options = {name for one in command.get_params(command.context_class(command)) for name in one.opts}
@@ -104,7 +105,7 @@ def test_json_is_one_document_and_nothing_else(place: Command) -> None:
         "trace info t.csv --json",
         "trace plot t.csv --out t.png --json",
         "reproduce --list --json",
-        "schema",
+        "dev schema",
     ):
         done = place(*arguments.split())
         assert done.returncode == 0, (arguments, done.stderr)
@@ -177,6 +178,8 @@ def test_a_terminal_has_colours_unless_they_are_unwanted(command: Command) -> No
 
 MISTAKES = {
     "a command": ("chek bulk.toml", "'check'"),
+    "a command of a group": ("dev schem", "'schema'"),
+    "an old word of a command": ("qeo", "'video qoe'"),
     "an option": ("run bulk.toml --sede 1", "--seed"),
     "a key of --set": ("check bulk.toml --set transport.ack_rato=2", '"ack_ratio"'),
     "a table of --set": ("check bulk.toml --set trasport.ack_ratio=2", '"transport"'),
@@ -200,10 +203,34 @@ MISTAKES = {
     "a column of a table": ("export ran queue --column packts", "'packets'"),
     "a format": ("export ran --format cvs", "'csv'"),
     "a template": ("new x --like satelite", "'satellite'"),
-    "a shell": ("completion zhs", "'zsh'"),
+    "a shell": ("dev completion zhs", "'zsh'"),
     "a kind of trace": ("trace generate lte-drivin --out x", "'lte-driving'"),
     "a figure": ("reproduce bdp-method", "'bdp-methods'"),
 }
+
+
+OLD = {row.old: name for name, row in COMMANDS.items() if row.old}
+
+
+def test_old_words_go_on_working_with_a_line(place: Command) -> None:
+    words = {"film", "play", "qoe", "serve", "fetch", "relay", "shell", "script", "bench", "schema", "completion"}
+    assert words == OLD.keys()
+    told = place("--help").stdout
+    for old, now in OLD.items():
+        line = "" if old == "completion" else f"quiclab {old} is called quiclab {now} now\n"
+        before, today = place(old, "--help"), place(*now.split(), "--help")
+        assert (before.returncode, before.stdout, before.stderr) == (0, today.stdout, line)
+        assert f"\n  {old} " not in told
+        # An error is the same line, and the same exit code.
+        before, today = place(old, "--nothing"), place(*now.split(), "--nothing")
+        assert (before.returncode, before.stdout, before.stderr) == (2, "", line + today.stderr)
+    before, today = place("schema", "--out", "a.json"), place("dev", "schema", "--out", "b.json")
+    assert (before.returncode, before.stdout) == (0, "a.json\n")
+    assert (place.folder / "a.json").read_bytes() == (place.folder / "b.json").read_bytes()
+    # Whoever wants JSON is a program, which may read standard error too.
+    assert place("qoe", "none", "--json").stderr == place("video", "qoe", "none", "--json").stderr
+    # In a group they are words like any other.
+    assert "No such command 'serve'" in place("video", "serve").stderr
 
 
 def test_errors_are_short_and_name_the_nearest_word(place: Command) -> None:
@@ -426,11 +453,11 @@ def test_the_table_of_a_sweep_is_by_the_columns_that_are_asked_for(place: Comman
     assert "means over all delay_ms" in table and table.count("│ ") == 2 * 4
 
 
-@pytest.mark.parametrize("group", [[], ["trace"]])
+@pytest.mark.parametrize("group", [[], ["trace"], ["video"], ["real"], ["dev"]])
 def test_a_group_by_itself_prints_its_help(command: Command, group: list[str]) -> None:
     alone, asked = command(*group), command(*group, "--help")
     assert (alone.returncode, alone.stderr) == (0, "")
-    assert alone.stdout == asked.stdout and "Commands:\n" in alone.stdout
+    assert alone.stdout == asked.stdout and ("Commands:\n" if group else "Everyday:\n") in alone.stdout
 
 
 def test_a_sweep_says_what_its_table_is_and_what_comes_next(command: Command) -> None:

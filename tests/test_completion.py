@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Command
+from programs import needs
 from quiclab.commands.complete import answer, complete
 from quiclab.commands.completion import SCRIPTS
 
@@ -28,7 +29,7 @@ TYPED = {
     "a file in a folder": ("quiclab check mo\tmo\t", ["check", "more/more.toml"]),
     "an option": ("quiclab run bulk.toml --see\t7", ["run", "bulk.toml", "--seed", "7"]),
     "a word of an option": ("quiclab plot x --kind he\t", ["plot", "x", "--kind", "heatmap"]),
-    "a component": ("quiclab serve . --controller bbr3\t", ["serve", ".", "--controller", "bbr3"]),
+    "a component": ("quiclab real serve . --controller bbr3\t", ["real", "serve", ".", "--controller", "bbr3"]),
     "a command in a group": ("quiclab trace inf\tx", ["trace", "info", "x"]),
     "a key of a scenario": (
         "quiclab run bulk.toml --set li\tce\tforw\tdela\t'5 ms'",
@@ -44,14 +45,9 @@ TYPED = {
 
 
 def shell(name: str) -> str:
-    """The program of a shell. Where it is missing, CI fails, and others are told that a part was not tested."""
-    program = shutil.which(name)
-    if program is None:
-        told = f"there is no {name}: completion in it was NOT TESTED (`make deps` installs it)"
-        if os.environ.get("CI"):
-            pytest.fail(told)
-        pytest.skip(told)
-    return program
+    """The program of a shell. Without it the test is skipped, and in CI it fails."""
+    needs(name)
+    return str(shutil.which(name))
 
 
 @pytest.fixture
@@ -152,7 +148,7 @@ def test_zsh_autoloads_the_script(place: Path) -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_command_prints_the_script(command: Command, name: str) -> None:
-    done = command("completion", name)
+    done = command("dev", "completion", name)
     assert (done.returncode, done.stdout, done.stderr) == (0, SCRIPTS[name], "")
 
 
@@ -163,7 +159,11 @@ def values(*words: str) -> list[str]:
 def test_all_commands_and_options_are_offered() -> None:
     from quiclab.commands import COMMANDS
 
-    assert values("") == list(COMMANDS)
+    # In a group are its commands, and words from before there were groups are offered nowhere.
+    assert values("") == [name for name in COMMANDS if " " not in name]
+    for group in ("video", "real", "dev"):
+        assert values(group, "") == [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
+    assert values("dev", "completion", "") == values("completion", "") == ["bash", "zsh", "fish"]
     assert {"--seed", "--set", "--json"} <= set(values("run", "x.toml", "--"))
     # An option is offered once, unless it may be given more than once.
     assert "--seed" not in values("run", "--seed", "1", "--")

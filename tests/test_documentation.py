@@ -62,7 +62,7 @@ NOT_READ = {
         "docs/real-traffic.md",
         'duration = "60 s"\n\n[[node]]\nname = "server"',
     ): "a film of ffmpeg: test_real_traffic.py",
-    ("docs/real-traffic.md", "quiclab film"): "a film of ffmpeg: test_real_traffic.py",
+    ("docs/real-traffic.md", "quiclab video film"): "a film of ffmpeg: test_real_traffic.py",
 }
 """Scenarios, and commands with one, that are not read, and why."""
 
@@ -221,14 +221,18 @@ def check_quiclab(line: str, name: str, values: dict[str, Any]) -> None:
     # FILE and the like are the reader's.
     placeholder = file is not None and Path(file).suffix == ""
     sets = [one.replace("=PATH", "=traces/lte-like.down") for one in values.get("set_") or ()]
-    if name in ("new", "list", "explain", "completion", "schema", "check", "trace info"):
+    if name in ("new", "list", "explain", "dev completion", "dev schema", "check", "trace info"):
         with contextlib.redirect_stdout(io.StringIO()):
             assert main(shlex.split(line, comments=True)[1:]) == 0, line
     elif str(file) == "-" and (redirected := re.search(r"< (?!PLACE)(\S+)$", line)):
         # Its files are then relative to the current folder.
         text = Path(redirected[1]).read_text(encoding="utf-8")
         quiclab.Scenario.from_text(text, sets).run(values.get("seed"), tables=False)
-    elif name in ("run", "sweep", "emulate", "relay", "shell", "play") and file is not None and not placeholder:
+    elif (
+        name in ("run", "sweep", "emulate", "real relay", "real shell", "video play")
+        and file is not None
+        and not placeholder
+    ):
         read = quiclab.Scenario.from_file(file, sets)
         if name == "run":
             read.run(values.get("seed"), tables=False)

@@ -1,4 +1,4 @@
-"""The commands `quiclab emulate` and `quiclab shell`: real packets through a scenario, and nothing left behind."""
+"""The commands `quiclab emulate` and `quiclab real shell`: real packets through a scenario, and nothing left behind."""
 
 import contextlib
 import json
@@ -375,7 +375,7 @@ def test_an_application_that_does_not_end_is_ended(command: Command, traces: Tra
 
 def test_a_shell_in_a_gate(command: Command) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "quiclab", "shell", "two.toml", "phone"],
+        [sys.executable, "-m", "quiclab", "real", "shell", "two.toml", "phone"],
         cwd=command.folder,
         env={**os.environ, "SHELL": "/bin/sh"},
         input="echo $QUICLAB_SERVER\nexit 4\n",

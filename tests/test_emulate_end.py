@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Command
-from programs import needs_namespaces
+from programs import needs, needs_namespaces
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 
@@ -239,6 +239,7 @@ def test_a_command_that_kills_others_does_not_take_the_run_along(command: Comman
 @pytest.mark.parametrize("deletes", ["ip link delete gate0", "ip link set gate0 down"])
 def test_a_gate_without_its_device_loses_no_results(command: Command, deletes: str) -> None:
     """A command may do with the device what it likes: what passed before is in the results."""
+    needs("ping")
     words = f"phone=ping -c 1 -W 2 server >ping.txt; {deletes}; ping -c 1 -W 1 server; sleep 1; true"
     started = Started(command, "emulate", "two.toml", "--in", words, "--in", "server=sleep 3")
     code, told = started.end()
@@ -254,7 +255,7 @@ def test_a_shell_ends_with_its_results(command: Command, how: signal.Signals, mo
     shell.write_text("#!/bin/sh\ntouch ready\nexec sleep 1000\n", encoding="utf-8")
     shell.chmod(0o755)
     monkeypatch.setenv("SHELL", str(shell))
-    started = Started(command, "shell", "two.toml", "phone")
+    started = Started(command, "real", "shell", "two.toml", "phone")
     started.wait_for((command.folder / "ready").exists)
     time.sleep(0.3)
     # Ctrl-C is for what runs in the shell, which here is the shell itself.

@@ -1,4 +1,4 @@
-"""`quiclab shell` in a terminal: any shell, with its own exit code, and the terminal is given back."""
+"""`quiclab real shell` in a terminal: any shell, with its own exit code, and the terminal is given back."""
 
 import os
 import pty
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import needs_namespaces
+from programs import needs, needs_namespaces
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 
@@ -32,9 +32,9 @@ from = "phone"
 to = "server"
 delay = "1 ms"
 """
-COMMAND = shlex.join([sys.executable, "-m", "quiclab", "shell", "two.toml", "phone", "--out", "out"])
-SHELLS = [shell for shell in ("dash", "bash", "zsh", "fish") if shutil.which(shell)]
-TWO = SHELLS[:2]
+COMMAND = shlex.join([sys.executable, "-m", "quiclab", "real", "shell", "two.toml", "phone", "--out", "out"])
+TWO = ("dash", "bash")
+SHELLS = (*TWO, "zsh", "fish")
 
 
 class Terminal:
@@ -101,6 +101,9 @@ def folder(tmp_path: Path) -> Path:
 
 def in_shell(folder: Path, shell: str | None, script: str = f"exec {COMMAND}") -> Terminal:
     """A terminal in which the shell of a gate answers."""
+    if shell:
+        needs(shell)
+        shell = shutil.which(shell)
     terminal = Terminal(folder, script, {"SHELL": shell})
     terminal.until(lambda: list(folder.glob(".out.partial-*")))
     terminal.type("touch ready\r")
@@ -110,7 +113,7 @@ def in_shell(folder: Path, shell: str | None, script: str = f"exec {COMMAND}") -
 
 @pytest.mark.parametrize("shell", [*SHELLS, "/bin/sh", "", None])
 def test_the_exit_code_is_the_shells(folder: Path, shell: str | None) -> None:
-    terminal = in_shell(folder, shutil.which(shell) if shell else shell)
+    terminal = in_shell(folder, shell)
     terminal.type("exit 3\r")
     assert terminal.code() == 3, terminal.seen
     assert "process group" not in terminal.seen and "job control" not in terminal.seen, terminal.seen
@@ -119,7 +122,7 @@ def test_the_exit_code_is_the_shells(folder: Path, shell: str | None) -> None:
 
 @pytest.mark.parametrize("shell", TWO)
 def test_ctrl_c_is_for_what_runs_in_the_shell(folder: Path, shell: str) -> None:
-    terminal = in_shell(folder, shutil.which(shell))
+    terminal = in_shell(folder, shell)
     terminal.type("sh -c 'touch runs; exec sleep 1000'\r")
     terminal.until((folder / "runs").exists)
     terminal.type("\x03")
@@ -133,7 +136,7 @@ def test_ctrl_c_is_for_what_runs_in_the_shell(folder: Path, shell: str) -> None:
 def test_the_terminal_is_given_back(folder: Path, shell: str) -> None:
     """A program that has no terminal cannot read from it."""
     script = f'stty tostop; {COMMAND}; echo "code $?"; read word; echo "read $word"'
-    terminal = in_shell(folder, shutil.which(shell), script)
+    terminal = in_shell(folder, shell, script)
     terminal.type("exit 5\r")
     terminal.until(lambda: "code 5" in terminal.seen)
     assert "folder: out" in terminal.seen
@@ -144,7 +147,7 @@ def test_the_terminal_is_given_back(folder: Path, shell: str) -> None:
 
 @pytest.mark.parametrize("shell", TWO)
 def test_a_shell_ends_with_its_terminal(folder: Path, shell: str) -> None:
-    terminal = in_shell(folder, shutil.which(shell))
+    terminal = in_shell(folder, shell)
     os.close(terminal.end)
     deadline = time.monotonic() + 20
     while not (folder / "out" / "summary.json").exists():

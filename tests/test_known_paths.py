@@ -1,7 +1,6 @@
-"""What `quiclab serve` learns of paths: `--remember`, and `quiclab fetch --bdp`."""
+"""What `quiclab real serve` learns of paths: `--remember`, and `quiclab real fetch --bdp`."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Command
+from programs import needs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="serve and fetch are for Linux")
 
@@ -45,7 +45,7 @@ def serving(command: Command, *options: str) -> Iterator[dict[str, Any]]:
     for name, size in ("large", 4_000_000), ("small", 200_000):
         (site / name).write_bytes(bytes(size))
     told: dict[str, Any] = {}
-    with ending(command, told, "serve", "site", "--listen", "127.0.0.1:0", *options) as server:
+    with ending(command, told, "real", "serve", "site", "--listen", "127.0.0.1:0", *options) as server:
         assert server.stdout is not None
         told["process"] = server
         told["address"] = json.loads(server.stdout.readline())["addresses"][0]
@@ -74,14 +74,14 @@ def fetched(
     options: tuple[str, ...] = (),
     env: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What `quiclab fetch` tells of files that come over the path, which is captured."""
+    """What `quiclab real fetch` tells of files that come over the path, which is captured."""
     (command.folder / "path.toml").write_text(LINK, encoding="utf-8")
     words = ("--listen", "127.0.0.1:0", "--to", server["address"], "--capture", "captured")
-    with ending(command, {}, "relay", "path.toml", *words) as relay:
+    with ending(command, {}, "real", "relay", "path.toml", *words) as relay:
         assert relay.stderr is not None
         base = f"https://{relay.stderr.readline().split()[1]}"
         done = command(
-            "fetch", *(f"{base}/{name}" for name in names), "-k", "--out", "out", "--json", *options, env=env
+            "real", "fetch", *(f"{base}/{name}" for name in names), "-k", "--out", "out", "--json", *options, env=env
         )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
@@ -159,7 +159,7 @@ def test_a_lifetime_goes_on_while_no_server_runs(command: Command) -> None:
 def test_a_wrong_file_is_one_line_before_the_server_starts(command: Command, text: str, says: str) -> None:
     (command.folder / "site").mkdir()
     (command.folder / "known.json").write_text(text, encoding="utf-8")
-    done = command("serve", "site", "--listen", "127.0.0.1:0", "--remember", "known.json")
+    done = command("real", "serve", "site", "--listen", "127.0.0.1:0", "--remember", "known.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr and done.stderr.startswith("quiclab: known.json: ")
     assert len(done.stderr.splitlines()) == 1
@@ -177,7 +177,7 @@ def test_what_cannot_be_remembered_is_told_before_the_server_starts(command: Com
             "store of transport.resume is not by address",
         ),
     ):
-        done = command("serve", "site", "--listen", "127.0.0.1:0", *words)
+        done = command("real", "serve", "site", "--listen", "127.0.0.1:0", *words)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert says in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert not (command.folder / "known.json").exists()
@@ -212,8 +212,7 @@ def test_a_capacity_comes_back_in_bdp_frame(command: Command) -> None:
 
 def tshark(capture: Path, keys: Path, *words: str) -> list[str]:
     """The lines of tshark. Without it the test is skipped, and in CI it fails."""
-    if shutil.which("tshark") is None and not os.environ.get("CI"):
-        pytest.skip("THERE IS NO TSHARK: `make deps` installs it")
+    needs("tshark")
     # Whatever the ports: one of them may be that of another protocol.
     quic = ["-d", "udp.port==1-65535,quic"]
     run = subprocess.run(
@@ -250,9 +249,9 @@ def test_a_capture_with_bdp_frames_opens_in_tshark(command: Command, side: str) 
 
 def test_bdp_needs_a_second_connection(command: Command) -> None:
     urls = ("https://127.0.0.1:1/a", "https://127.0.0.1:1/b", "-k")
-    done = command("fetch", *urls, "--bdp")
+    done = command("real", "fetch", *urls, "--bdp")
     assert done.returncode == 2 and "--bdp needs --resume" in done.stderr
-    done = command("fetch", *urls, "--bdp", "--resume", "--set", "transport.resume=none")
+    done = command("real", "fetch", *urls, "--bdp", "--resume", "--set", "transport.resume=none")
     assert done.returncode == 2 and "transport.resume is none" in done.stderr
 
 

@@ -311,24 +311,24 @@ def test_two_players_need_a_name() -> None:
 
 def test_the_command(command: Command, stalled: quiclab.Run, package: Path) -> None:
     stalled.save(command.folder / "run", figure=False)
-    printed = command("qoe", "run")
+    printed = command("video", "qoe", "run")
     assert printed.returncode == 0 and "QoE (lin) per segment" in printed.stdout and "P.1203" not in printed.stdout
     with_package = {"PYTHONPATH": f"{package}:{Path(quiclab.__file__).parents[1]}"}
-    printed = command("qoe", "run", "--p1203", env=with_package)
+    printed = command("video", "qoe", "run", "--p1203", env=with_package)
     assert printed.returncode == 0, printed.stderr
     (row,) = (row for row in printed.stdout.splitlines() if "P.1203 session (O.46)" in row)
     assert "3.00" in row
-    (entry,) = json.loads(command("qoe", "run", "--p1203", "--json", env=with_package).stdout)
+    (entry,) = json.loads(command("video", "qoe", "run", "--p1203", "--json", env=with_package).stdout)
     assert entry["p1203"]["mos"] == 3.0 and entry["qoe_lin"] == of(stalled)["qoe_lin"]
     sizes = "640x360, 960x540, 1920x1080"
-    told = json.loads(command("qoe", "run", "--inputs", "--resolutions", sizes, "--device", "mobile").stdout)
+    told = json.loads(command("video", "qoe", "run", "--inputs", "--resolutions", sizes, "--device", "mobile").stdout)
     assert told["film"] == p1203.inputs(stalled, resolutions=sizes.split(", "), device="mobile")
     for arguments, words in (
         (["run", "--connection", "tv"], "--connection tv: it plays no video: film"),
         (["run", "--inputs", "--fps", "-1"], "fps: expected"),
         (["nothing"], "there is no such run folder"),
     ):
-        failed = command("qoe", *arguments)
+        failed = command("video", "qoe", *arguments)
         assert failed.returncode == 2 and words in failed.stderr and len(failed.stderr.splitlines()) == 1
 
 
@@ -336,7 +336,9 @@ def test_the_command_without_the_package(command: Command, stalled: quiclab.Run,
     stalled.save(command.folder / "run", figure=False)
     # A file of that name without a package in it is as good as none.
     (package / "itu_p1203.py").write_text("raise ModuleNotFoundError('', name='itu_p1203')", encoding="utf-8")
-    failed = command("qoe", "run", "--p1203", env={"PYTHONPATH": f"{package}:{Path(quiclab.__file__).parents[1]}"})
+    failed = command(
+        "video", "qoe", "run", "--p1203", env={"PYTHONPATH": f"{package}:{Path(quiclab.__file__).parents[1]}"}
+    )
     assert failed.returncode == 2 and failed.stdout == ""
     # For the Python that runs, whose path depends on the folder of the command.
     assert failed.stderr.startswith("quiclab: quiclab.p1203: the package itu-p1203 is not installed: ")

@@ -1,4 +1,4 @@
-"""The commands `quiclab film` and `quiclab play`: dash.js in a browser plays the video of a scenario."""
+"""The commands `quiclab video film` and `quiclab video play`: dash.js in a browser plays the video of a scenario."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_film_has_the_bitrates_and_the_sizes_that_it_should(command: Command, films: Path) -> None:
-    done = command("film", "made", "--bitrates", "100,400", "--duration", "4", "--height", "90")
+    done = command("video", "film", "made", "--bitrates", "100,400", "--duration", "4", "--height", "90")
     assert done.returncode == 0, done.stderr
     made = command.folder / "made"
     lines = (made / "film.csv").read_text(encoding="utf-8").split()
@@ -59,7 +59,7 @@ def test_a_film_has_the_bitrates_and_the_sizes_that_it_should(command: Command, 
         sums[representation] += int(size)
     for representation, bitrate in ("0", 100_000), ("1", 400_000):
         assert 0.7 < 8 * sums[representation] / 4 / bitrate < 1.3
-    again = command("film", "made")
+    again = command("video", "film", "made")
     assert again.returncode == 2 and "made: exists already" in again.stderr
 
 
@@ -76,14 +76,14 @@ def test_a_film_has_the_bitrates_and_the_sizes_that_it_should(command: Command, 
 )
 def test_a_film_that_cannot_be_made_leaves_nothing(command: Command, words: list[str], problem: str) -> None:
     needs("ffmpeg")
-    done = command("film", "none", *words)
+    done = command("video", "film", "none", *words)
     assert done.returncode == 2 and problem in done.stderr
     assert not [path for path in command.folder.iterdir() if "none" in path.name]
 
 
 def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Command, films: Path) -> None:
     needs_a_player()
-    done = command("play", str(films / "tv.toml"), "--out", "played", "--pcap", "--json")
+    done = command("video", "play", str(films / "tv.toml"), "--out", "played", "--pcap", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     (connection,) = told["connections"]
@@ -116,7 +116,7 @@ def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Comman
         assert (command.folder / "played" / name).stat().st_size > 10_000
     again = command("plot", "played", "--kind", "playback", "--out", "again.png")
     assert again.returncode == 0, again.stderr
-    assert "P.1203" not in command("qoe", "played").stdout
+    assert "P.1203" not in command("video", "qoe", "played").stdout
     # The folder has the scenario as it is simulated.
     simulated = command("run", "played/scenario.toml", "--out", "simulated", "--json")
     assert simulated.returncode == 0, simulated.stderr
@@ -125,7 +125,7 @@ def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Comman
 def test_a_live_presentation_is_played_as_far_behind_as_it_should(command: Command, films: Path) -> None:
     needs_a_player()
     words = ["--set", "flow.film.application.latency=2 s", "--set", "flow.film.application.since=3 s", "--json"]
-    done = command("play", str(films / "tv.toml"), "--out", "played", *words)
+    done = command("video", "play", str(films / "tv.toml"), "--out", "played", *words)
     assert done.returncode == 0, done.stderr
     (connection,) = json.loads(done.stdout)["connections"]
     # The film of 6 s has been filmed for 3 s, and is played from second 1 on.
@@ -148,7 +148,7 @@ def test_a_live_presentation_is_played_as_far_behind_as_it_should(command: Comma
 def test_a_video_that_is_longer_than_the_scenario_ends_with_it(command: Command, films: Path) -> None:
     needs_a_player()
     words = ["--set", "duration=12 s", "--set", "link.line.both.rate=60 kbit/s", "--json"]
-    done = command("play", str(films / "tv.toml"), "--out", "played", *words)
+    done = command("video", "play", str(films / "tv.toml"), "--out", "played", *words)
     assert done.returncode == 0, done.stderr
     (connection,) = json.loads(done.stdout)["connections"]
     assert not connection["completed"] and connection["completion_s"] is None
@@ -293,6 +293,6 @@ def test_a_browser_that_ends_is_reported_and_leaves_nothing(command: Command, fi
     needs_namespaces()
     (command.folder / "dash.js").write_text("", encoding="utf-8")
     words = ["--browser", shutil.which("false") or "false", "--dashjs", "dash.js", "--out", "played"]
-    done = command("play", str(films / "tv.toml"), *words)
+    done = command("video", "play", str(films / "tv.toml"), *words)
     assert done.returncode == 1
     assert "player: the browser exited with 1" in done.stderr

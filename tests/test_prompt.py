@@ -16,6 +16,7 @@ import quiclab
 from conftest import SCENARIO
 from quiclab.commands import COMMANDS, app, load
 from quiclab.commands.group import Command as PlainCommand
+from quiclab.commands.group import PlainGroup
 
 LARGE = {"matplotlib", "numpy", "pandas", "pyarrow"}
 """Libraries that take longer than most commands."""
@@ -34,7 +35,7 @@ def imported(folder: Path, *arguments: str, script: str = IMPORTED) -> set[str]:
 
 def commands_of(modules: set[str]) -> set[str]:
     """Which commands are among modules."""
-    places = {row.where.partition(":")[0] or name for name, row in COMMANDS.items()}
+    places = {row.where.partition(":")[0] or name.rpartition(" ")[2] for name, row in COMMANDS.items()}
     return {name for name in places if f"quiclab.commands.{name}" in modules}
 
 
@@ -97,6 +98,11 @@ def test_help_of_a_command_imports_it_alone(tmp_path: Path) -> None:
     modules = imported(tmp_path, "run", "--help")
     assert not modules & {*LARGE, "rich", "pydantic", "quiclab.results.scenario"}
     assert commands_of(modules) == {"run"}
+
+
+def test_help_of_a_group_imports_none_of_its_commands(tmp_path: Path) -> None:
+    assert commands_of(imported(tmp_path, "dev", "--help")) == set()
+    assert commands_of(imported(tmp_path, "dev", "schema", "--help")) == {"schema"}
 
 
 def test_a_run_without_tables_imports_no_large_library(tmp_path: Path) -> None:
@@ -178,6 +184,9 @@ def test_help_lines_are_the_first_of_the_manuals() -> None:
         assert row.help == str(manual).split("\n\n")[0], name
 
 
+GROUPS = [name for name, row in COMMANDS.items() if row.heading == "Groups"]
+
+
 def eager() -> typer.Typer:
     """The same commands, all imported and read by typer."""
     group = typer.Typer(
@@ -190,23 +199,45 @@ def eager() -> typer.Typer:
     )
     assert app.registered_callback is not None and app.registered_callback.callback is not None
     group.callback()(app.registered_callback.callback)
-    for name in COMMANDS:
-        command = load(name)
+    groups = {"": group}
+    for name, row in COMMANDS.items():
+        command, (before, _, word) = load(name), name.rpartition(" ")
+        if row.example:
+            assert isinstance(command, typer.Typer)
+            groups[name] = typer.Typer(cls=PlainGroup, help=command.info.help, rich_markup_mode=None)
+            groups[name].callback()(lambda: None)
+            command = groups[name]
         if isinstance(command, typer.Typer):
-            group.add_typer(command, name=name, short_help=COMMANDS[name].short)
+            groups[before].add_typer(command, name=word, short_help=row.short)
         else:
-            group.command(name, short_help=COMMANDS[name].short)(command)
+            groups[before].command(word, short_help=row.short)(command)
     return group
 
 
-@pytest.mark.parametrize("name", ["", "nothing", "rn", *COMMANDS, "trace info", "trace plot", "trace generate"])
+@pytest.mark.parametrize(
+    "name", ["", "nothing", "rn", "dev schem", *COMMANDS, "trace info", "trace plot", "trace generate"]
+)
 def test_help_and_errors_are_those_of_typer(name: str) -> None:
     for arguments in ([*name.split(), "--help"], name.split(), [*name.split(), "--nothing"]):
-        if arguments in ([], ["matrix"], ["list"], ["script"], ["reproduce"], ["bench"], ["schema"]):
+        if arguments in (
+            [],
+            ["matrix"],
+            ["list"],
+            ["dev", "script"],
+            ["reproduce"],
+            ["dev", "bench"],
+            ["dev", "schema"],
+        ):
             # These run without arguments, and a group by itself prints its help.
             continue
         lazily, eagerly = (CliRunner().invoke(group, arguments, prog_name="quiclab") for group in (app, eager()))
-        assert (lazily.exit_code, lazily.output) == (eagerly.exit_code, eagerly.output)
+        told = lazily.output
+        if arguments == ["--help"]:
+            # Typer has one list without headings.
+            for heading in {row.heading for row in COMMANDS.values()} - {"", "Everyday"}:
+                told = told.replace(f"\n{heading}:\n", "")
+            told = told.replace("\nEveryday:\n", "\nCommands:\n")
+        assert (lazily.exit_code, told) == (eagerly.exit_code, eagerly.output)
         assert lazily.output
 
 
@@ -226,7 +257,7 @@ def outcome(read: Any, value: Any, parameter: Any) -> Any:
     return repr(list(made) if isinstance(made, tuple) else made), kinds
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "trace"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in GROUPS])
 def test_plain_values_are_read_as_typer_reads_them(name: str) -> None:
     function = load(name)
     made = []

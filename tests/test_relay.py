@@ -1,4 +1,4 @@
-"""The command `quiclab relay`: datagrams through the network of a scenario."""
+"""The command `quiclab real relay`: datagrams through the network of a scenario."""
 
 import json
 import signal
@@ -42,7 +42,7 @@ def relayed(command: Command, seed: int) -> tuple[list[int], dict[str, object]]:
     client, server = bound(), bound()
     with client, server:
         relay = command.start(
-            *("relay", "path.toml", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server.getsockname()[1]}"),
+            *("real", "relay", "path.toml", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server.getsockname()[1]}"),
             *("--seed", str(seed), "--capture", f"seed{seed}", "--json"),
         )
         assert relay.stderr is not None
@@ -122,7 +122,7 @@ def test_the_whole_world_is_in_the_run_folder(command: Command) -> None:
     client, server = bound(), bound()
     with client, server:
         relay = command.start(
-            *("relay", "world.toml", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server.getsockname()[1]}"),
+            *("real", "relay", "world.toml", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server.getsockname()[1]}"),
             *("--duration", "2 s", "--out", "world", "--json"),
         )
         assert relay.stderr is not None
@@ -152,7 +152,7 @@ def test_the_whole_world_is_in_the_run_folder(command: Command) -> None:
 def test_of_several_gates_two_are_named(command: Command) -> None:
     third = '[[node]]\nname = "third"\nkind = "gate"\n[[link]]\nname = "more"\nfrom = "exchange"\nto = "third"\n'
     (command.folder / "world.toml").write_text(WORLD + third, encoding="utf-8")
-    words = ("relay", "world.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1")
+    words = ("real", "relay", "world.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1")
     result = command(*words)
     assert result.returncode == 2
     assert "several gates (phone, server, third)" in result.stderr
@@ -197,7 +197,7 @@ def test_the_network_befalls_datagrams_as_its_seed_says(command: Command) -> Non
 )
 def test_a_mistake_is_one_line(command: Command, arguments: list[str], says: str) -> None:
     Path(command.folder / "path.toml").write_text(LINK, encoding="utf-8")
-    result = command("relay", "path.toml", *arguments)
+    result = command("real", "relay", "path.toml", *arguments)
     assert result.returncode == 2
     assert says in result.stderr.replace('"', "'")
     assert len(result.stderr.splitlines()) == 1

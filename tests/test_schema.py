@@ -134,10 +134,10 @@ def test_other_spellings_are_accepted(change: str) -> None:
 
 
 def test_the_command_prints_and_writes_it(command: Command) -> None:
-    printed = command("schema")
+    printed = command("dev", "schema")
     assert (printed.returncode, printed.stderr) == (0, "")
     assert json.loads(printed.stdout) == SCHEMA
-    assert command("schema", "--out", "quiclab.schema.json").stdout == "quiclab.schema.json\n"
+    assert command("dev", "schema", "--out", "quiclab.schema.json").stdout == "quiclab.schema.json\n"
     assert json.loads((command.folder / "quiclab.schema.json").read_text(encoding="utf-8")) == SCHEMA
 
 
@@ -148,7 +148,7 @@ def test_taplo_checks_scenarios_with_it(command: Command) -> None:
         if os.environ.get("CI"):
             pytest.fail(told)
         pytest.skip(told)
-    assert command("schema", "--out", "quiclab.schema.json").returncode == 0
+    assert command("dev", "schema", "--out", "quiclab.schema.json").returncode == 0
     for name, text in {"right": SCENARIO, "wrong": SCENARIO.replace("durat", "durrat")}.items():
         file = command.folder / f"{name}.toml"
         file.write_text(f"#:schema ./quiclab.schema.json\n{text}", encoding="utf-8")

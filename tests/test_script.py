@@ -1,4 +1,4 @@
-"""`quiclab script`: what it prints, what it gives as JSON, and its exit codes."""
+"""`quiclab dev script`: what it prints, what it gives as JSON, and its exit codes."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def scripts(command: Command) -> Command:
 
 
 def test_a_line_per_script_and_exit_code_0_if_all_hold(scripts: Command) -> None:
-    result = scripts("script", "alone.quic", "a/b")
+    result = scripts("dev", "script", "alone.quic", "a/b")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
         "pass   alone.quic",
@@ -40,12 +40,12 @@ def test_a_line_per_script_and_exit_code_0_if_all_hold(scripts: Command) -> None
 
 
 def test_a_script_is_run_once_however_often_it_is_named(scripts: Command) -> None:
-    result = scripts("script", "a/b/holds.quic", "a/b", "a/b/holds.quic")
+    result = scripts("dev", "script", "a/b/holds.quic", "a/b", "a/b/holds.quic")
     assert result.stdout.count("pass ") == 1
 
 
 def test_a_difference_is_shown_side_by_side(scripts: Command) -> None:
-    result = scripts("script", "a", "alone.quic")
+    result = scripts("dev", "script", "a", "alone.quic")
     assert (result.returncode, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
     assert [line for line in lines if line.startswith(("pass", "FAIL"))] == [
@@ -60,7 +60,7 @@ def test_a_difference_is_shown_side_by_side(scripts: Command) -> None:
 
 
 def test_json(scripts: Command) -> None:
-    result = scripts("script", "a", "--json")
+    result = scripts("dev", "script", "a", "--json")
     assert (result.returncode, result.stderr) == (1, "")
     told = json.loads(result.stdout)
     assert told["passed"] is False
@@ -86,7 +86,7 @@ def test_json(scripts: Command) -> None:
 )
 def test_a_mistake_is_one_line_that_says_where(command: Command, text: str, told: str) -> None:
     (command.folder / "x.quic").write_text(text, encoding="utf-8")
-    result = command("script", "x.quic")
+    result = command("dev", "script", "x.quic")
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert told in result.stderr
@@ -95,7 +95,7 @@ def test_a_mistake_is_one_line_that_says_where(command: Command, text: str, told
 
 def test_a_mistake_in_one_does_not_keep_others_from_running(scripts: Command) -> None:
     (scripts.folder / "broken.quic").write_text("nonsense\n", encoding="utf-8")
-    result = scripts("script", "broken.quic", "missing.quic", "alone.quic", "--json")
+    result = scripts("dev", "script", "broken.quic", "missing.quic", "alone.quic", "--json")
     assert result.returncode == 2
     assert result.stderr.startswith("quiclab: broken.quic:1:1: unknown statement")
     assert "(and 1 more with a mistake)" in result.stderr
@@ -108,17 +108,17 @@ def test_a_mistake_in_one_does_not_keep_others_from_running(scripts: Command) ->
 def test_what_is_no_text_and_a_folder_without_scripts_are_told(command: Command) -> None:
     (command.folder / "x.quic").write_bytes(b"\xff\xfe")
     (command.folder / "empty").mkdir()
-    result = command("script", "x.quic")
+    result = command("dev", "script", "x.quic")
     assert (result.returncode, result.stderr) == (
         2,
         "quiclab: x.quic: the file is UTF-16; expected UTF-8: save it as UTF-8\n",
     )
-    result = command("script", "empty")
+    result = command("dev", "script", "empty")
     assert (result.returncode, result.stderr) == (2, "quiclab: empty: no script (*.quic) in this folder\n")
 
 
 def test_the_scripts_of_the_repository_hold(command: Command) -> None:
-    result = command("script", str(SCRIPTS), "--json")
+    result = command("dev", "script", str(SCRIPTS), "--json")
     assert (result.returncode, result.stderr) == (0, "")
     told = json.loads(result.stdout)
     assert told["passed"] is True

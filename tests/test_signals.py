@@ -76,11 +76,11 @@ def test_a_fetch_leaves_nothing(command: Command, row: list[signal.Signals]) -> 
     (command.folder / "site").mkdir()
     with (command.folder / "site" / "zeros").open("wb") as file:
         file.truncate(1 << 34)
-    server = command.start("serve", "site", "--listen", "127.0.0.1:0", "--json")
+    server = command.start("real", "serve", "site", "--listen", "127.0.0.1:0", "--json")
     assert server.stdout is not None
     try:
         address = json.loads(server.stdout.readline())["addresses"][0]
-        client = command.start("fetch", f"https://{address}/zeros", "-k", "--out", "out")
+        client = command.start("real", "fetch", f"https://{address}/zeros", "-k", "--out", "out")
         wait_for(client, lambda: list(command.folder.glob("out/.fetch-*.part")))
         send(client, row, 0.02)
         _, told = client.communicate(timeout=30)
@@ -98,7 +98,19 @@ def test_a_fetch_leaves_nothing(command: Command, row: list[signal.Signals]) -> 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_relay_writes_its_results(command: Command, row: list[signal.Signals], gap_s: float) -> None:
     (command.folder / "path.toml").write_text(PATH, encoding="utf-8")
-    words = ("relay", "path.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--out", "out", "--capture", "got")
+    words = (
+        "real",
+        "relay",
+        "path.toml",
+        "--listen",
+        "127.0.0.1:0",
+        "--to",
+        "127.0.0.1:9",
+        "--out",
+        "out",
+        "--capture",
+        "got",
+    )
     process = command.start(*words, "--json")
     assert process.stderr is not None
     assert process.stderr.readline().startswith("relaying")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Command
-from programs import needs_namespaces
+from programs import needs, needs_namespaces
 from quiclab import load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
@@ -104,6 +104,7 @@ class Window:
 )
 def test_gates_end_with_their_results(tmp_path: Path, more: list[str], code: int) -> None:
     needs_namespaces()
+    needs("ping")
     (tmp_path / "two.toml").write_text(TWO, encoding="utf-8")
     window = Window(tmp_path, ["emulate", "two.toml", "--out", "out", *more])
     window.wait_for(tmp_path, ".out.partial-*")
@@ -117,7 +118,7 @@ def test_gates_end_with_their_results(tmp_path: Path, more: list[str], code: int
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_relay_ends_with_its_results(tmp_path: Path, more: list[str]) -> None:
     (tmp_path / "two.toml").write_text(TWO, encoding="utf-8")
-    words = ["relay", "two.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--out", "out", *more]
+    words = ["real", "relay", "two.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--out", "out", *more]
     window = Window(tmp_path, words)
     window.wait_for(tmp_path, ".out.partial-*")
     time.sleep(1)

@@ -1,4 +1,4 @@
-"""The commands `quiclab serve` and `quiclab fetch`: files over UDP on loopback."""
+"""The commands `quiclab real serve` and `quiclab real fetch`: files over UDP on loopback."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="serve and fetch
 def serving(command: Command, *options: str, listen: str = "127.0.0.1:0") -> Iterator[dict[str, Any]]:
     """A server of the folder `site`, and what it says when it is ready; ended with Ctrl-C."""
     (command.folder / "site").mkdir(exist_ok=True)
-    server = command.start("serve", "site", "--listen", listen, "--json", *options)
+    server = command.start("real", "serve", "site", "--listen", listen, "--json", *options)
     assert server.stdout is not None
     try:
         told = json.loads(server.stdout.readline())
@@ -56,7 +56,7 @@ def test_a_pinned_server_gives_its_files(command: Command) -> None:
     files = {name: put(command, name, size) for name, size in [("a.bin", 1_000_000), ("b c.txt", 10), ("empty", 0)]}
     with serving(command) as server:
         urls = [f"{server['base']}/{name.replace(' ', '%20')}" for name in files]
-        done = command("fetch", *urls, "--out", "out", "--pin", server["fingerprint"], "--json")
+        done = command("real", "fetch", *urls, "--out", "out", "--pin", server["fingerprint"], "--json")
         told = json.loads(done.stdout)
         assert done.returncode == 0 and told["complete"], done.stderr
         for name, data in files.items():
@@ -71,12 +71,12 @@ def test_the_names_of_controllers_and_options_are_those_of_scenarios(command: Co
     put(command, "a", 100_000)
     with serving(command, "--controller", "newreno", "--set", "transport.initial_window=20") as server:
         options = ("--controller", "newreno", "--scheduler", "rr", "--set", "tls.cipher=chacha20poly1305")
-        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out", *options).returncode == 0
+        assert command("real", "fetch", f"{server['base']}/a", "-k", "--out", "out", *options).returncode == 0
     for wrong, right in [
         (("--controller", "newrno"), "newreno"),
         (("--set", "transport.initial_windw=2"), "initial_window"),
     ]:
-        done = command("fetch", "https://127.0.0.1:1/a", "-k", *wrong)
+        done = command("real", "fetch", "https://127.0.0.1:1/a", "-k", *wrong)
         assert done.returncode == 2 and right in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -85,13 +85,13 @@ def test_certificates_of_files_are_shown_and_verified(command: Command) -> None:
     with serving(command) as server:
         (command.folder / "made.pem").write_text(server["certificate"], encoding="utf-8")
         # What the server made is an authority of its own.
-        ok = command("fetch", f"{server['base']}/a", "--ca", "made.pem", "--out", "out")
+        ok = command("real", "fetch", f"{server['base']}/a", "--ca", "made.pem", "--out", "out")
         assert ok.returncode == 0, ok.stderr
-        unknown = command("fetch", f"{server['base']}/a", "--out", "other")
+        unknown = command("real", "fetch", f"{server['base']}/a", "--out", "other")
         assert unknown.returncode == 2 and "UnknownIssuer" in unknown.stderr and "--pin" in unknown.stderr
         assert list((command.folder / "other").iterdir()) == []
-    assert command("serve", "site", "--cert", "made.pem").returncode == 2
-    lacking = command("serve", "site", "--cert", "made.pem", "--key", "none.pem")
+    assert command("real", "serve", "site", "--cert", "made.pem").returncode == 2
+    lacking = command("real", "serve", "site", "--cert", "made.pem", "--key", "none.pem")
     assert lacking.returncode == 2 and "none.pem" in lacking.stderr
 
 
@@ -100,7 +100,7 @@ def test_resumption_and_early_data(command: Command) -> None:
         put(command, name, 1000)
     with serving(command, "--early-data") as server:
         urls = [f"{server['base']}/{name}" for name in ("a", "b")]
-        done = command("fetch", *urls, "-k", "--out", "out", "--resume", "--early-data", "--json")
+        done = command("real", "fetch", *urls, "-k", "--out", "out", "--resume", "--early-data", "--json")
         told = json.loads(done.stdout)
         assert [over["resumed"] for over in told["connections"]] == [False, True]
         assert told["urls"][1]["early_data"]
@@ -109,16 +109,16 @@ def test_resumption_and_early_data(command: Command) -> None:
 def test_over_ipv6(command: Command) -> None:
     data = put(command, "a", 5000)
     with serving(command, listen="[::1]:0") as server:
-        assert command("fetch", f"{server['base']}/a", "-k", "-6", "--out", "out").returncode == 0
+        assert command("real", "fetch", f"{server['base']}/a", "-k", "-6", "--out", "out").returncode == 0
         assert (command.folder / "out" / "a").read_bytes() == data
-        no = command("fetch", f"{server['base']}/a", "-k", "-4", "--out", "out")
+        no = command("real", "fetch", f"{server['base']}/a", "-k", "-4", "--out", "out")
         assert no.returncode == 2 and "IPv4" in no.stderr
 
 
 def test_secrets_and_qlog(command: Command) -> None:
     put(command, "a", 10)
     with serving(command) as server:
-        words = ("fetch", f"{server['base']}/a", "-k", "--out", "out", "--qlog", "qlog")
+        words = ("real", "fetch", f"{server['base']}/a", "-k", "--out", "out", "--qlog", "qlog")
         done = command(*words, env={"SSLKEYLOGFILE": "keys"})
         assert done.returncode == 0
     assert "CLIENT_HANDSHAKE_TRAFFIC_SECRET" in (command.folder / "keys").read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def test_an_interrupted_fetch_leaves_nothing(command: Command, signum: signal.Si
     (command.folder / "site").mkdir()
     (command.folder / "zeros").rename(command.folder / "site" / "zeros")
     with serving(command) as server:
-        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        client = command.start("real", "fetch", f"{server['base']}/zeros", "-k", "--out", "out")
         wait_for_some(command, client)
         client.send_signal(signum)
         _, errors = client.communicate(timeout=30)
@@ -150,22 +150,22 @@ def test_mistakes_are_one_line(command: Command) -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         cases = [
-            (("serve", "nowhere"), "nowhere"),
-            (("serve", "site", "--listen", "localhost"), "127.0.0.1:4433"),
-            (("serve", "site", "--listen", f"127.0.0.1:{port}"), f"127.0.0.1:{port}"),
-            (("serve", "site", "--alpn", "spdy"), "hq-interop"),
-            (("fetch", "http://127.0.0.1/a", "-k"), "https://"),
-            (("fetch", "https://127.0.0.1:1/a", "--pin", "abc"), "64 hexadecimal digits"),
-            (("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "much"), "--max-memory"),
-            (("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0 B"), "at least 40.96 MB"),
+            (("real", "serve", "nowhere"), "nowhere"),
+            (("real", "serve", "site", "--listen", "localhost"), "127.0.0.1:4433"),
+            (("real", "serve", "site", "--listen", f"127.0.0.1:{port}"), f"127.0.0.1:{port}"),
+            (("real", "serve", "site", "--alpn", "spdy"), "hq-interop"),
+            (("real", "fetch", "http://127.0.0.1/a", "-k"), "https://"),
+            (("real", "fetch", "https://127.0.0.1:1/a", "--pin", "abc"), "64 hexadecimal digits"),
+            (("real", "serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "much"), "--max-memory"),
+            (("real", "serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0 B"), "at least 40.96 MB"),
             (
-                ("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0"),
+                ("real", "serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0"),
                 '--max-memory: "0": the unit is missing',
             ),
-            (("serve", "site", "--listen", "127.0.0.1:0", "--name", ""), "--name: expected a host name"),
-            (("fetch", "https://127.0.0.1:1/a", "-k", "--early-data"), "--resume"),
-            (("fetch", "https://127.0.0.1:1/a", "https://127.0.0.1:2/a", "-k"), "same"),
-            (("fetch", "https://nothing.invalid/a", "-k"), "nothing.invalid"),
+            (("real", "serve", "site", "--listen", "127.0.0.1:0", "--name", ""), "--name: expected a host name"),
+            (("real", "fetch", "https://127.0.0.1:1/a", "-k", "--early-data"), "--resume"),
+            (("real", "fetch", "https://127.0.0.1:1/a", "https://127.0.0.1:2/a", "-k"), "same"),
+            (("real", "fetch", "https://nothing.invalid/a", "-k"), "nothing.invalid"),
         ]
         for words, hint in cases:
             done = command(*words)
@@ -177,7 +177,7 @@ def test_mistakes_are_one_line(command: Command) -> None:
 def test_what_is_not_there_fails_and_the_rest_is_fetched(command: Command) -> None:
     data = put(command, "a", 10)
     with serving(command) as server:
-        done = command("fetch", f"{server['base']}/none", f"{server['base']}/a", "-k", "--out", "out")
+        done = command("real", "fetch", f"{server['base']}/none", f"{server['base']}/a", "-k", "--out", "out")
         assert done.returncode == 1 and "none" in done.stderr
         assert [path.name for path in (command.folder / "out").iterdir()] == ["a"]
         assert hashlib.sha256((command.folder / "out" / "a").read_bytes()).digest() == hashlib.sha256(data).digest()
@@ -186,7 +186,7 @@ def test_what_is_not_there_fails_and_the_rest_is_fetched(command: Command) -> No
 def test_the_hash_of_the_key_is_a_pin_as_it_is_printed(command: Command) -> None:
     put(command, "a", 10)
     with serving(command) as server:
-        words = ("fetch", f"{server['base']}/a", "--out", "out", "--pin")
+        words = ("real", "fetch", f"{server['base']}/a", "--out", "out", "--pin")
         for pin in (
             server["public_key"],
             server["public_key"].rstrip("="),
@@ -207,7 +207,7 @@ def test_a_link_that_leads_out_is_not_found(command: Command) -> None:
     (command.folder / "secret").write_text("x", encoding="utf-8")
     (command.folder / "site" / "link").symlink_to(command.folder / "secret")
     with serving(command) as server:
-        assert command("fetch", f"{server['base']}/link", "-k", "--out", "out").returncode == 1
+        assert command("real", "fetch", f"{server['base']}/link", "-k", "--out", "out").returncode == 1
         assert list((command.folder / "out").iterdir()) == []
 
 
@@ -217,13 +217,15 @@ def test_a_busy_server_asks_for_addresses(command: Command) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent, serving(command, "--max-of-source", "1") as server:
         silent.bind(("127.0.0.1", 0))
         silent.settimeout(30)
-        client = command.start("fetch", f"https://127.0.0.1:{silent.getsockname()[1]}/a", "-k", "--out", "nothing")
+        client = command.start(
+            "real", "fetch", f"https://127.0.0.1:{silent.getsockname()[1]}/a", "-k", "--out", "nothing"
+        )
         first = silent.recv(1 << 16)
         client.kill()
         client.communicate()
         silent.sendto(first, ("127.0.0.1", int(server["base"].rpartition(":")[2])))
         silent.recv(1 << 16)
-        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
+        assert command("real", "fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
     assert server["stats"]["retries_sent"] == 1
 
 
@@ -232,7 +234,7 @@ def test_a_server_that_ends_waits_for_nobody_for_long(command: Command) -> None:
     with (command.folder / "site" / "zeros").open("wb") as file:
         file.truncate(1 << 36)
     with serving(command) as server:
-        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        client = command.start("real", "fetch", f"{server['base']}/zeros", "-k", "--out", "out")
         wait_for_some(command, client)
     # It was ended, with code 0; the client hears of it and leaves nothing.
     _, errors = client.communicate(timeout=30)
@@ -244,7 +246,16 @@ def test_both_protocols_are_spoken_and_http_3_is_preferred(command: Command) -> 
     data = put(command, "a", 300_000)
     with serving(command) as server:
         for offered, protocol, missing in [((), "h3", 404), (("--alpn", "hq-interop"), "hq-interop", None)]:
-            words = ("fetch", f"{server['base']}/a", f"{server['base']}/none", "-k", "--out", protocol, "--json")
+            words = (
+                "real",
+                "fetch",
+                f"{server['base']}/a",
+                f"{server['base']}/none",
+                "-k",
+                "--out",
+                protocol,
+                "--json",
+            )
             told = json.loads(command(*words, *offered).stdout)
             assert [over["protocol"] for over in told["connections"]] == [protocol]
             assert (command.folder / protocol / "a").read_bytes() == data
@@ -261,10 +272,10 @@ def test_files_with_the_names_of_halves_and_links_are_left_alone(command: Comman
         (out / name).symlink_to(command.folder / "mine")
     with serving(command) as server:
         urls = [f"{server['base']}/{name}" for name in names]
-        assert command("fetch", *urls, "-k", "--out", "out").returncode == 0
+        assert command("real", "fetch", *urls, "-k", "--out", "out").returncode == 0
         assert {name: (out / name).read_bytes() for name in names} == files
         # Two at a time.
-        clients = [command.start("fetch", *urls, "-k", "--out", "out") for _ in range(2)]
+        clients = [command.start("real", "fetch", *urls, "-k", "--out", "out") for _ in range(2)]
         assert [client.communicate(timeout=60) and client.returncode for client in clients] == [0, 0]
         assert {name: (out / name).read_bytes() for name in names} == files
     assert (command.folder / "mine").read_text(encoding="utf-8") == "mine"
@@ -275,7 +286,7 @@ def test_hidden_files_are_served_only_if_told(command: Command) -> None:
     data = put(command, ".env", 10)
     for options, code in [((), 1), (("--dotfiles",), 0)]:
         with serving(command, *options) as server:
-            assert command("fetch", f"{server['base']}/.env", "-k", "--out", "out").returncode == code
+            assert command("real", "fetch", f"{server['base']}/.env", "-k", "--out", "out").returncode == code
     assert (command.folder / "out" / ".env").read_bytes() == data
 
 
@@ -301,13 +312,13 @@ def test_a_response_writes_no_more_than_the_limit(command: Command, alpn: str) -
         put(command, name, size)
     with serving(command) as server:
         urls = [f"{server['base']}/{name}" for name in ("large", "small", "huge")]
-        words = ("fetch", *urls, "-k", "--alpn", alpn, "--out", "out", "--max-size", "10 kB")
+        words = ("real", "fetch", *urls, "-k", "--alpn", alpn, "--out", "out", "--max-size", "10 kB")
         done = command(*words)
         assert done.returncode == 1
         problems = [line for line in done.stderr.splitlines() if "larger than 10 kB, the limit of --max-size" in line]
         assert [line.split(": ")[0] for line in problems] == [urls[0], urls[2]], done.stderr
         assert [file.name for file in (command.folder / "out").iterdir()] == ["small"]
-        wrong = command("fetch", urls[0], "-k", "--max-size", "much")
+        wrong = command("real", "fetch", urls[0], "-k", "--max-size", "much")
         assert wrong.returncode == 2 and "--max-size" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
@@ -317,9 +328,9 @@ def test_one_network_has_its_share_of_a_server(command: Command) -> None:
     (command.folder / "site").mkdir()
     (command.folder / "zeros").rename(command.folder / "site" / "zeros")
     with serving(command, "--max-of-source", "1") as server:
-        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        client = command.start("real", "fetch", f"{server['base']}/zeros", "-k", "--out", "out")
         wait_for_some(command, client)
-        refused = command("fetch", f"{server['base']}/zeros", "-k", "--out", "other")
+        refused = command("real", "fetch", f"{server['base']}/zeros", "-k", "--out", "other")
         assert refused.returncode == 2 and "CONNECTION_REFUSED" in refused.stderr
         client.send_signal(signal.SIGINT)
         client.communicate(timeout=30)
@@ -338,11 +349,11 @@ def test_a_server_without_handles_says_so_and_goes_on(command: Command) -> None:
         free = min(set(range(len(used) + 1)) - used)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (free, before[1]))
         for number in range(2):
-            words = ("fetch", f"{server['base']}/a", "-k", "--out", f"out-{number}", "--json")
+            words = ("real", "fetch", f"{server['base']}/a", "-k", "--out", f"out-{number}", "--json")
             told = json.loads(command(*words).stdout)
             assert [url["status"] for url in told["urls"]] == [503]
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
-        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
+        assert command("real", "fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
     errors = server["errors"]
     assert (command.folder / "out" / "a").read_bytes() == data
     assert errors.count("warning") == 1 and "Too many open files" in errors, errors

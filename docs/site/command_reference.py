@@ -13,9 +13,10 @@ def commands_page(project: Path) -> str:
     """All commands, in the order of `--help`."""
     group = typer.main.get_command(app)
     context = group.context_class(group, info_name="quiclab")
-    uses = _uses(project)
+    commands = list(_walk(group, context))
+    uses = _uses(project, [" ".join(words) for words, _, _ in commands])
     parts, rows = [], []
-    for words, command, inner in _walk(group, context):
+    for words, command, inner in commands:
         name = " ".join(words)
         first = _first(command.help)
         rows.append((f"[`quiclab {name}`](#command-{'-'.join(words)})", plain(first)))
@@ -80,9 +81,9 @@ def _told(text):
     return told, default
 
 
-def _uses(project):
+def _uses(project, commands):
     """Of each command, the first line of the documentation that uses it, and the page."""
-    found = {}
+    found, known = {}, "|".join(commands)
     pages = [
         project / "README.md",
         *sorted((project / "docs").glob("*.md")),
@@ -90,7 +91,7 @@ def _uses(project):
     ]
     for path in pages:
         for line in path.read_text(encoding="utf-8").split("\n"):
-            use = re.match(r"(?:    |\$ )?(?:\.venv/bin/)?(quiclab ((?:trace )?[a-z]+)\b.*)", line)
+            use = re.match(rf"(?:    |\$ )?(?:\.venv/bin/)?(quiclab ({known})\b.*)", line)
             if use and use[2] not in found and not line.endswith("\\") and "|" not in line:
                 found[use[2]] = (use[1], path.relative_to(project).as_posix())
     return found

@@ -77,7 +77,7 @@ class Case:
     forward: str = ""
     """What is said of the way to the server only."""
     relay: tuple[str, ...] = ()
-    """More options of `quiclab relay`."""
+    """More options of `quiclab real relay`."""
     client: tuple[str, ...] = ()
     """Options of the client."""
     server: tuple[str, ...] = ()

@@ -149,6 +149,7 @@ class Cell:
                     sys.executable,
                     "-m",
                     "quiclab",
+                    "real",
                     "relay",
                     str(folder / "path.toml"),
                     "--json",

@@ -54,7 +54,7 @@ class Stack:
 
 
 class Quiclab(Stack):
-    """`quiclab serve` and `quiclab fetch`: their options for those of the peers."""
+    """`quiclab real serve` and `quiclab real fetch`: their options for those of the peers."""
 
     @cached_property
     def about(self) -> dict[str, object]:
@@ -74,7 +74,7 @@ class Quiclab(Stack):
                 options[word] = "" if word in FLAGS else next(left)
         # As with the peers: some repeat what was lost by a timer that doubles and by nothing else.
         sets = ["transport.max_idle_timeout=60 s"]
-        found = [*self.command, command, "--alpn", options.pop("--alpn")]
+        found = [*self.command, "real", command, "--alpn", options.pop("--alpn")]
         found += ["--stall", "60"] if command == "fetch" else []
         for option, value in options.items():
             match option:

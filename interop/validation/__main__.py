@@ -19,8 +19,8 @@ HEAD = [
     "# Simulated and real",
     "",
     "This page compares simulation and reality: the same endpoint transfers the same files over HTTP/3 and the same",
-    "link, in virtual time, and in real time, with `quiclab serve` and `quiclab fetch` over UDP and the link in",
-    "`quiclab relay` between them. The link has 10 Mbit/s and a queue of 100 packets, unless a section says",
+    "link, in virtual time, and in real time, with `quiclab real serve` and `quiclab real fetch` over UDP and the link",
+    "in `quiclab real relay` between them. The link has 10 Mbit/s and a queue of 100 packets, unless a section says",
     "otherwise. The same seed means the same random losses in both. Written by `make validation`.",
 ]
 

@@ -209,10 +209,10 @@ def read(page: str) -> list[Row]:
 INTRODUCTION = [
     TITLE,
     "",
-    "semi-real: a real player in the networks of the SEMI paper. `quiclab play` has dash.js in Chromium play a film",
-    "that `quiclab serve` sends over HTTP/3, and `quiclab run` simulates the same scenario with the rate adaptation",
-    f"`dynamic`, which is that of dash.js. The film lasts {DURATION_S} s, in segments of {SEGMENT_S} s, at six",
-    "bitrates from 0.3 to 4.3 Mbit/s. The networks are: 20 Mbit/s and 10 ms each way with random losses in both",
+    "semi-real: a real player in the networks of the SEMI paper. `quiclab video play` has dash.js in Chromium play a",
+    "film that `quiclab real serve` sends over HTTP/3, and `quiclab run` simulates the same scenario with the rate",
+    f"adaptation `dynamic`, which is that of dash.js. The film lasts {DURATION_S} s, in segments of {SEGMENT_S} s, at",
+    "six bitrates from 0.3 to 4.3 Mbit/s. The networks are: 20 Mbit/s and 10 ms each way with random losses in both",
     "directions; LTE of 5 MHz and 802.11b at 1 Mbit/s as in the figures of LDAD, without LDAD, and with it at the",
     f"base station or the access point. The table has medians of {RUNS} played and of {SIMULATED} simulated sessions.",
     "*Picture stands* is the share of the time from the start of the player to the end of the film without a moving",
@@ -226,7 +226,7 @@ FOUND = (
 )
 """What was found at 30 % loss."""
 RULES = (
-    "By default, dash.js has rules that `dynamic` does not have, and that `quiclab play` turns off: about past "
+    "By default, dash.js has rules that `dynamic` does not have, and that `quiclab video play` turns off: about past "
     "switches, and a pause of 10 s in the lowest bitrate after an abandoned download. With both, the bitrate at 10 % "
     "was 0.79 Mbit/s (0.42 to 1.31), with the pause alone 0.86 (0.50 to 1.19), as medians of six sessions."
 )
@@ -287,7 +287,7 @@ class Session:
 def played(path: Path, seed: int) -> Session:
     """The best of three sessions, the first one that was not too late."""
     sessions = []
-    words = [sys.executable, "-m", "quiclab", "play", path.name, "--seed", str(seed), "--json"]
+    words = [sys.executable, "-m", "quiclab", "video", "play", path.name, "--seed", str(seed), "--json"]
     for attempt in range(3):
         out = f"{path.stem}-{seed}-{attempt}"
         done = subprocess.run([*words, "--out", out], cwd=path.parent, capture_output=True, text=True, check=False)

@@ -81,7 +81,8 @@ class Return:
         served = site(folder, {"first": self.first, "second": self.second})
         (folder / "satellite.toml").write_text(self.scenario(), encoding="utf-8")
         sets = set_words(self.options())
-        with process("serve", str(served), "--listen", "127.0.0.1:0", "--early-data", "--json", *sets) as server:
+        words = ["serve", str(served), "--listen", "127.0.0.1:0", "--early-data", "--json", *sets]
+        with process("real", *words) as server:
             with relaying(folder / "satellite.toml", address_of(server), number) as address:
                 words = ["--resume", "--early-data", "--alpn", "h3", *sets]
                 told = fetched(folder / f"out-{self.carrier}-{number}", served, address, ["first", "second"], words)
@@ -173,14 +174,14 @@ def claim(rows: Sequence[Row]) -> str:
 
 INTRODUCTION = [
     f"A client fetches a file of {FIRST // 1_000_000} MB, then one of {SECOND // 1000} kB over a second connection",
-    f"with 0-RTT (`quiclab fetch --resume --early-data`), over the preset `{PRESET}` (50 and 10 Mbit/s, 300 ms each",
-    "way, a queue of one BDP). The table has the time of the second download, from its first packet to its last byte.",
-    'Without resumption (`none`) the server starts from the initial window; with `resume = "careful"` it starts from',
-    "the capacity that it measured in the first download. That capacity comes from the server's own store, or from",
-    "the client in a BDP_FRAME ([resume.md](model/resume.md)). Each download has its own server, which reports at its",
-    "end that it has used the saved capacity. Real times are medians, with an interval that contains the median with",
-    "at least 95 % for any distribution (order statistics). `make validation ARGUMENTS='--only resumption --write'`",
-    "measures only this section.",
+    f"with 0-RTT (`quiclab real fetch --resume --early-data`), over the preset `{PRESET}` (50 and 10 Mbit/s, 300 ms",
+    "each way, a queue of one BDP). The table has the time of the second download, from its first packet to its last",
+    'byte. Without resumption (`none`) the server starts from the initial window; with `resume = "careful"` it starts',
+    "from the capacity that it measured in the first download. That capacity comes from the server's own store, or",
+    "from the client in a BDP_FRAME ([resume.md](model/resume.md)). Each download has its own server, which reports at",
+    "its end that it has used the saved capacity. Real times are medians, with an interval that contains the median",
+    "with at least 95 % for any distribution (order statistics). `make validation ARGUMENTS='--only resumption",
+    "--write'` measures only this section.",
 ]
 
 

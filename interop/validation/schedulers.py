@@ -71,7 +71,7 @@ def study(folder: Path, runs: int | None = None) -> Section:
         f"urgency {SMALL[0].urgency}, the large ones {LARGE[0].urgency} (RFC 9218). The delay of a small file is the",
         "time from its request to its last byte, which includes the round trip and the queue of the link; the table",
         f"has the mean over the small files, and of these means the median over {runs} seeds. The server uses the",
-        "scheduler of the row (`quiclab serve --set transport.scheduler=...`). Requests carry no weights and no",
+        "scheduler of the row (`quiclab real serve --set transport.scheduler=...`). Requests carry no weights and no",
         "deadlines, so here `wrr` equals `rr`, and `edf` equals `fifo`.",
         "",
         f"The place is that in the simulation, from the shortest delay to the longest; delays within {TIE:.0%} of the",

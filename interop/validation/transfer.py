@@ -1,7 +1,8 @@
-"""A transfer that can be made twice: in virtual time, and by `quiclab serve` and `quiclab fetch` over UDP.
+"""A transfer that can be made twice: in virtual time, and by `quiclab real serve` and `quiclab real fetch` over UDP.
 
 Files go from a server to a client over HTTP/3 and one link. Simulated, the link is between two endpoints in virtual
-time; in real time it is in `quiclab relay`, between the two commands. A seed means the same random streams in both.
+time; in real time it is in `quiclab real relay`, between the two commands. A seed means the same random streams in
+both.
 """
 
 import json
@@ -98,7 +99,7 @@ class Transfer:
         served = site(folder, {file.name: file.size for file in self.files})
         (folder / "path.toml").write_text(self.scenario(), encoding="utf-8")
         same, ours = set_words(SAME), set_words(self.options)
-        with process("serve", str(served), "--listen", "127.0.0.1:0", "--json", *same, *ours) as server:
+        with process("real", "serve", str(served), "--listen", "127.0.0.1:0", "--json", *same, *ours) as server:
             address = address_of(server)
             with ThreadPoolExecutor(at_once) as pool:
                 return list(pool.map(lambda seed: self._fetched(folder, served, address, seed), seeds))
@@ -113,7 +114,7 @@ class Transfer:
 
 
 def set_words(options: Mapping[str, str]) -> list[str]:
-    """Rows of [transport] as arguments of `quiclab serve` and `quiclab fetch`."""
+    """Rows of [transport] as arguments of `quiclab real serve` and `quiclab real fetch`."""
     return [word for name, value in options.items() for word in ("--set", f"transport.{name}={value}")]
 
 
@@ -136,9 +137,9 @@ def address_of(server: "subprocess.Popen[str]") -> str:
 
 
 def fetched(target: Path, served: Path, address: str, names: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
-    """What `quiclab fetch` tells of files of a site, which it has fetched from this address into a folder."""
+    """What `quiclab real fetch` tells of files of a site, which it has fetched from this address into a folder."""
     urls = [f"https://{address}/{name}" for name in names]
-    command = quiclab_command("fetch", *urls, "-k", "--out", str(target), "--json", *words)
+    command = quiclab_command("real", "fetch", *urls, "-k", "--out", str(target), "--json", *words)
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for name in names:
         assert (target / name).read_bytes() == (served / name).read_bytes()
@@ -155,7 +156,7 @@ def quiclab_command(*words: str) -> list[str]:
 def relaying(scenario: Path, server: str, seed: int) -> Iterator[str]:
     """The address of a relay to this server through the network of a scenario."""
     words = ("--listen", "127.0.0.1:0", "--to", server, "--seed", str(seed), "--json")
-    with process("relay", str(scenario), *words) as relay:
+    with process("real", "relay", str(scenario), *words) as relay:
         assert relay.stderr is not None
         yield relay.stderr.readline().split()[1]
 

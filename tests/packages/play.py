@@ -112,11 +112,13 @@ def fetch() -> None:
     site.mkdir()
     (site / "file").write_bytes(os.urandom(3_000_000))
     address = "127.0.0.1:4439"
-    serving = subprocess.Popen([QUICLAB, "serve", str(site), "--listen", address], stdout=subprocess.PIPE, text=True)
+    serving = subprocess.Popen(
+        [QUICLAB, "real", "serve", str(site), "--listen", address], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert serving.stdout is not None
         serving.stdout.readline()
-        quiclab("fetch", f"https://{address}/file", "--insecure", "--out", "fetched")
+        quiclab("real", "fetch", f"https://{address}/file", "--insecure", "--out", "fetched")
     finally:
         serving.terminate()
         serving.wait()

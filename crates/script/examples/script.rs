@@ -1,4 +1,4 @@
-//! Runs script files, as `quiclab script` does, without Python: `cargo run -p script --example script FILE...`.
+//! Runs script files, as `quiclab dev script` does, without Python: `cargo run -p script --example script FILE...`.
 
 use script::{Script, Verdict};
 use std::process::ExitCode;

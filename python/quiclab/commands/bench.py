@@ -1,4 +1,4 @@
-"""`quiclab bench`: how fast it is here, and what traces cost."""
+"""`quiclab dev bench`: how fast it is here, and what traces cost."""
 
 import json
 import time
@@ -55,7 +55,7 @@ def bench(
 ) -> None:
     """Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost.
 
-    Example: quiclab bench --size "50 MB"
+    Example: quiclab dev bench --size "50 MB"
     """
     speeds, packets = _measure(size, rounds)
     rows = [

@@ -1,4 +1,4 @@
-"""`quiclab __complete SHELL WORD...`: what the last word can be, for the scripts of `quiclab completion`.
+"""`quiclab __complete SHELL WORD...`: what the last word can be, for the scripts of `quiclab dev completion`.
 
 The words are those behind `quiclab` up to the cursor, the last of them unfinished or empty. Each line of the answer is
 a value; for zsh and fish a tab and a line of explanation may follow. For bash the first line says whether a space goes
@@ -72,7 +72,7 @@ def complete(words: Sequence[str]) -> list[Item]:
             named = [(name, command.commands[name]) for name in command.list_commands(context)]
             commands = [Item(name, one.get_short_help_str(_LONGEST)) for name, one in named]
             return [item for item in commands if item.value.startswith(last)]
-        if rest[0] not in command.list_commands(context):
+        if rest[0] not in command.list_commands(context) and rest[0] not in command.old:
             return []
         _, command, _ = command.resolve_command(context, [rest[0]])
         context = command.context_class(command, parent=context, info_name=rest[0], resilient_parsing=True)

@@ -1,4 +1,4 @@
-"""`quiclab completion SHELL`: the script by which a shell completes commands, options and values."""
+"""`quiclab dev completion SHELL`: the script by which a shell completes commands, options and values."""
 
 from typing import Annotated
 
@@ -73,8 +73,8 @@ def completion(
 
     For bash, add this line to ~/.bashrc; for zsh, to ~/.zshrc after compinit:
 
-    Example: eval "$(quiclab completion bash)"
+    Example: eval "$(quiclab dev completion bash)"
 
-    For fish: quiclab completion fish > ~/.config/fish/completions/quiclab.fish
+    For fish: quiclab dev completion fish > ~/.config/fish/completions/quiclab.fish
     """
     echo(SCRIPTS[checked("shell", shell, SCRIPTS)], nl=False)

@@ -90,7 +90,7 @@ def shell(
 ) -> None:
     """Open a shell in a gate of a scenario that runs in real time. The run ends with the shell.
 
-    Example: quiclab shell examples/gates.toml phone
+    Example: quiclab real shell examples/gates.toml phone
     """
     from quiclab.engines import emulation
 

@@ -1,4 +1,4 @@
-"""`quiclab fetch URL...`: URLs over QUIC into files."""
+"""`quiclab real fetch URL...`: URLs over QUIC into files."""
 
 import base64
 import binascii
@@ -33,7 +33,7 @@ def fetch(
         str | None,
         typer.Option(
             metavar="SHA256",
-            help="Trust this certificate or key (see `serve`).",
+            help="Trust this certificate or key (see `quiclab real serve`).",
             show_default=False,
         ),
     ] = None,
@@ -93,7 +93,7 @@ def fetch(
 ) -> None:
     """Fetch files over QUIC. In the end each is complete or absent; exit code 0 only if all are complete.
 
-    Example: quiclab fetch https://localhost:4433/page.html --insecure
+    Example: quiclab real fetch https://localhost:4433/page.html --insecure
 
     The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.
     """
@@ -140,7 +140,7 @@ def fetch(
             raise _quiclab.Error(f"{ca}: {error}") from None
         if "UnknownIssuer" not in str(error):
             raise
-        # The server made its certificate itself, as `quiclab serve` does.
+        # The server made its certificate itself, as `quiclab real serve` does.
         raise _quiclab.Error(f"{error} (use --pin, --ca or --insecure to trust it)") from None
     if as_json:
         echo(json.dumps(told, indent=2))

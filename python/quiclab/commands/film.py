@@ -1,4 +1,4 @@
-"""`quiclab film DIR`: a film to be played."""
+"""`quiclab video film DIR`: a film to be played."""
 
 import json
 import os
@@ -28,10 +28,10 @@ def film(
 ) -> None:
     """Make a film with ffmpeg: an MPEG-DASH presentation in several qualities, and the sizes of its segments.
 
-    Example: quiclab film film --bitrates 300,750,1200
+    Example: quiclab video film film --bitrates 300,750,1200
 
     A scenario names it: presentation = { type = "mpd", file = "DIR/film.mpd", sizes = "DIR/film.csv" }. quiclab run
-    simulates a player of it, quiclab play plays it.
+    simulates a player of it, quiclab video play plays it.
     """
     from quiclab import OutputError
     from quiclab.engines.play import film as made

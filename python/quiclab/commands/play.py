@@ -1,4 +1,4 @@
-"""`quiclab play FILE`: the video of a scenario, played for real by a browser."""
+"""`quiclab video play FILE`: the video of a scenario, played for real by a browser."""
 
 import json
 import sys
@@ -44,11 +44,12 @@ def play(
 ) -> None:
     """Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario.
 
-    Example: quiclab play film.toml --out played
+    Example: quiclab video play film.toml --out played
 
-    The client and the server of a flow with application = "video" become gates: quiclab serve sends the files beside
-    the manifest of the presentation (type "mpd"; see quiclab film), dash.js plays them, and the rest of the scenario
-    is simulated around them, in real time. Results have the tables segment and playback, like those of quiclab run.
+    The client and the server of a flow with application = "video" become gates: quiclab real serve sends the files
+    beside the manifest of the presentation (type "mpd"; see quiclab video film), dash.js plays them, and the rest of
+    the scenario is simulated around them, in real time. Results have the tables segment and playback, like those of
+    quiclab run.
     """
     import pyarrow as pa
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""`quiclab qoe FOLDER`: the quality of experience of the players of a run."""
+"""`quiclab video qoe FOLDER`: the quality of experience of the players of a run."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def qoe(
 ) -> None:
     """Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203.
 
-    Example: quiclab qoe runs/video-seed1
+    Example: quiclab video qoe runs/video-seed1
 
     The linear QoE is per segment (docs/model/abr.md). The scores, from 1 to 5, are those of mode 0: what a
     scenario does not say is assumed, such as resolutions by bitrate.

@@ -1,4 +1,4 @@
-"""`quiclab relay FILE`: a scenario in real time, between UDP sockets."""
+"""`quiclab real relay FILE`: a scenario in real time, between UDP sockets."""
 
 import json
 from pathlib import Path
@@ -72,7 +72,7 @@ def relay(
 ) -> None:
     """Relay UDP between clients and a server through a scenario in real time, until Ctrl-C.
 
-    Example: quiclab relay examples/cellular.toml --listen 127.0.0.1:4433 --to 127.0.0.1:4434
+    Example: quiclab real relay examples/cellular.toml --listen 127.0.0.1:4433 --to 127.0.0.1:4434
 
     Datagrams enter at one gate of the scenario (a node with kind = "gate") and leave at another, among the packets of
     its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there

@@ -1,4 +1,4 @@
-"""`quiclab schema`: the JSON schema of scenario files, by which editors complete and check them."""
+"""`quiclab dev schema`: the JSON schema of scenario files, by which editors complete and check them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def schema(
 ) -> None:
     """Print the JSON schema of scenario files, with which editors complete and check them.
 
-    Example: quiclab schema --out quiclab.schema.json
+    Example: quiclab dev schema --out quiclab.schema.json
 
     The line `#:schema quiclab.schema.json` at the top of a scenario tells taplo and Even Better TOML to use it.
     """

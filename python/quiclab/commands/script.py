@@ -1,4 +1,4 @@
-"""`quiclab script FILE...`: packet-level script tests of the endpoint."""
+"""`quiclab dev script FILE...`: packet-level script tests of the endpoint."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def script(
 ) -> None:
     """Run packet-level scripts against the endpoint, in virtual time.
 
-    Example: quiclab script tests/scripts/pto
+    Example: quiclab dev script tests/scripts/pto
 
     A script says which packets arrive at the endpoint and when, what its application does, and which packets the
     endpoint must send, when, and with which frames. If one fails, both traces are shown side by side at the first

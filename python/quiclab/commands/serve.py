@@ -1,4 +1,4 @@
-"""`quiclab serve DIR`: the files of a folder over QUIC."""
+"""`quiclab real serve DIR`: the files of a folder over QUIC."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,7 @@ def serve(
 ) -> None:
     """Serve the files of a folder over QUIC until Ctrl-C.
 
-    Example: quiclab serve site --listen 127.0.0.1:4433
+    Example: quiclab real serve site --listen 127.0.0.1:4433
 
     Without --cert and --key it makes a temporary key and certificate, and prints the hashes that clients need to trust
     them (--pin). The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.

@@ -1,4 +1,4 @@
-//! A scenario between two nodes whose traffic comes from outside: `quiclab relay` without gates in the file.
+//! A scenario between two nodes whose traffic comes from outside: `quiclab real relay` without gates in the file.
 
 use super::error::ScenarioError;
 use super::model::{HostStack, Link, Node, NodeKind, Scenario};

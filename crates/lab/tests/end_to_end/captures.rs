@@ -15,7 +15,8 @@ pub(crate) fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
         Err(error) => {
             assert!(std::env::var("CI").as_deref() != Ok("true"), "tshark is needed: {error}");
             // Written directly, since the test harness hides the output of passing tests.
-            let _ = writeln!(io::stderr(), "NOT TESTED: captures need tshark, and: {error}");
+            let name = capture.file_name().unwrap().display();
+            let _ = writeln!(io::stderr(), "NOT TESTED: the capture {name} needs tshark, and: {error}");
             None
         }
     }

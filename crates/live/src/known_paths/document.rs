@@ -42,13 +42,13 @@ impl fmt::Display for DocumentProblem {
             DocumentProblem::TooLong => {
                 write!(
                     f,
-                    "it is longer than {MAX_BYTES} bytes; expected a file that `quiclab serve --remember` wrote"
+                    "it is longer than {MAX_BYTES} bytes; expected a file that `quiclab real serve --remember` wrote"
                 )
             }
             DocumentProblem::NotJson(why) => {
                 write!(
                     f,
-                    "it is not JSON ({why}); expected a file that `quiclab serve --remember` wrote, or none"
+                    "it is not JSON ({why}); expected a file that `quiclab real serve --remember` wrote, or none"
                 )
             }
             DocumentProblem::OtherFormat => {

@@ -1,4 +1,4 @@
-//! A scenario in real time, with UDP sockets at two of its gates: `quiclab relay`.
+//! A scenario in real time, with UDP sockets at two of its gates: `quiclab real relay`.
 //!
 //! Clients send to one of its addresses. What they send enters the world of the scenario at one gate, and what the world brings
 //! to the other gate is sent on to a server; answers go the other way. The world is that of a simulation with this seed: links,

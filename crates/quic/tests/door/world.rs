@@ -106,7 +106,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A server with the places of `quiclab serve --max-connections N`.
+    /// A server with the places of `quiclab real serve --max-connections N`.
     pub(crate) fn new(clients: usize) -> World {
         let tls = tls::Context::new(&tls::Options::default(), &[b"x"], 7).unwrap();
         let places = Places::of(clients);

@@ -80,7 +80,7 @@ def plan(scenario: Scenario, flow: str | None = None, settings: Mapping[str, Any
     if presentation["type"] != "mpd":
         raise Error(
             f"flow {name}: a presentation of type {presentation['type']!r} has no pictures; expected "
-            'presentation = { type = "mpd", file = "film.mpd", sizes = "film.csv" }, which `quiclab film` makes'
+            'presentation = { type = "mpd", file = "film.mpd", sizes = "film.csv" }, which `quiclab video film` makes'
         )
     ends = chosen["client"], chosen["server"]
     others = [one["name"] for one in whole["flow"] if one is not chosen and {one["client"], one["server"]} & set(ends)]
@@ -223,7 +223,17 @@ class Session:
         addresses = emulation.gates[play.server].ipv4, f"[{emulation.gates[play.server].ipv6}]"
         host = f"{addresses[0] if play.ip == 4 else addresses[1]}:{PORT}"
         ready = work / "server"
-        words = [sys.executable, "-m", "quiclab", "serve", str(play.manifest.parent), "--listen", host, "--json"]
+        words = [
+            sys.executable,
+            "-m",
+            "quiclab",
+            "real",
+            "serve",
+            str(play.manifest.parent),
+            "--listen",
+            host,
+            "--json",
+        ]
         for option in play.transport:
             words += ["--set", option]
         server = emulation.start(play.server, ["sh", "-c", f"exec {shlex.join(words)} > {shlex.quote(str(ready))}"])
