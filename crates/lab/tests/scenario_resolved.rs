@@ -126,8 +126,11 @@ impl Author {
             return format!("{{ type = \"fixed\", bitrate = {bitrate} }}");
         }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
-        // Some applications do not run over QUIC, and the options of a uniform source bound each other.
-        let over_tcp = traffic::APPLICATIONS.iter().filter(|row| row.build.over_quic.is_none());
+        // Some applications do not run over QUIC, some belong to another flow, and the options of a uniform source bound each
+        // other.
+        let over_tcp = traffic::APPLICATIONS
+            .iter()
+            .filter(|row| row.build.over_quic.is_none() || row.build.branch.is_some());
         let one_of = if room.name == "abrs" { "fixed" } else { "uniform" };
         let left_out: Vec<&str> = over_tcp.map(|row| row.name).chain([one_of]).collect();
         room.rows.retain(|row| !left_out.contains(&row.name));

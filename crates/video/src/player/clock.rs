@@ -47,6 +47,14 @@ impl Clock {
         let span = media.div_ceil(u128::from(self.rate));
         Some(self.since + Duration::from_nanos(u64::try_from(span).unwrap_or(u64::MAX)))
     }
+    /// It is at a position that it [reaches](Clock::reaches) at this time. That time is rounded up to nanoseconds, so that at
+    /// unusual rates it would have gone past it by less than another one, which would be played by the clock and in no segment.
+    pub(super) fn arrive(&mut self, now: Time, position: Duration) {
+        let past = self.position(now).as_nanos().saturating_sub(position.as_nanos());
+        if (1..=self.rate / UNIT).contains(&past) {
+            *self = Clock { since: now, position, ..*self };
+        }
+    }
     /// Goes on at another rate.
     pub(super) fn set_rate(&mut self, now: Time, rate: u64) {
         *self = Clock { since: now, position: self.position(now), rate };
@@ -72,5 +80,21 @@ mod tests {
         // Three nanoseconds of media take 2.86 ns: the position is reached in the nanosecond that follows.
         assert_eq!(clock.reaches(ms(1025) + Duration::from_nanos(3)), Some(at(35) + Duration::from_nanos(3)));
         assert_eq!(clock.reaches(ms(3)), Some(at(35)));
+    }
+
+    #[test]
+    fn a_clock_arrives_where_it_was_expected() {
+        let ns = Duration::from_nanos;
+        for (rate, target) in [(1_050_000, 40), (1_050_000, 41), (950_000, 40), (1_999_999, 7), (UNIT, 9)] {
+            let mut clock = Clock::standing(Time::ZERO, Duration::ZERO);
+            clock.set_rate(Time::ZERO, rate);
+            let at = clock.reaches(ns(target)).unwrap();
+            clock.arrive(at, ns(target));
+            assert_eq!((clock.position(at), clock.rate()), (ns(target), rate), "{rate}");
+        }
+        // Elsewhere it is where it is.
+        let mut clock = Clock::standing(Time::ZERO, ns(100));
+        clock.arrive(Time::ZERO, ns(50));
+        assert_eq!(clock.position(Time::ZERO), ns(100));
     }
 }

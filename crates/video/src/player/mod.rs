@@ -102,9 +102,9 @@ enum Change {
     /// Another representation is played.
     Switch,
     /// The end of what can be played.
-    Limit,
+    Limit(Duration),
     /// Media that never come begin or end.
-    Gap,
+    Gap(Duration),
     /// A seek.
     Seek,
 }
@@ -264,12 +264,19 @@ impl Player {
         while let Some((at, change)) = self.next_change().filter(|(at, _)| *at <= now) {
             match change {
                 Change::Switch => self.note_switch(at),
-                Change::Limit if self.clock.position(at) >= self.end => self.finish(at),
-                Change::Limit => {
-                    self.enter(at, Phase::Stalled);
-                    self.note(at, What::Stall);
+                Change::Limit(position) => {
+                    self.clock.arrive(at, position);
+                    if position >= self.end {
+                        self.finish(at);
+                    } else {
+                        self.enter(at, Phase::Stalled);
+                        self.note(at, What::Stall);
+                    }
                 }
-                Change::Gap => self.pass_gaps(at),
+                Change::Gap(position) => {
+                    self.clock.arrive(at, position);
+                    self.pass_gaps(at);
+                }
                 Change::Seek => {
                     let Some((_, to)) = self.seeks.pop_front() else { return };
                     self.seek(at, to);
@@ -288,7 +295,6 @@ impl Player {
         let limits = self.lanes.iter().filter_map(Lane::limit);
         let limit = limits.min().map_or(self.end, |limit| limit.min(self.end));
         let reaches = |position| self.clock.reaches(position).filter(|_| self.is_running());
-        let limit = reaches(limit);
         let held = &self.lanes[0].held;
         let switch = held.front().filter(|_| held.len() > 1).and_then(|front| reaches(front.until));
         let gap = match self.phase {
@@ -297,9 +303,9 @@ impl Player {
         };
         let changes = [
             seek,
-            limit.map(|at| (at, Change::Limit)),
+            reaches(limit).map(|at| (at, Change::Limit(limit))),
             switch.map(|at| (at, Change::Switch)),
-            gap.and_then(reaches).map(|at| (at, Change::Gap)),
+            gap.and_then(|gap| Some((reaches(gap)?, Change::Gap(gap)))),
         ];
         changes.into_iter().flatten().min()
     }
