@@ -87,7 +87,7 @@ def test_ns3_is_slower_by_a_hundred_times_or_the_row_does_not_hold() -> None:
 
 
 def drawn(p: float, after_ms: float, count: int = 20_000) -> list[float]:
-    """Delays of blocks that fail with this probability and are repeated after so many ms."""
+    """Delays of blocks that fail with this probability and are repeated after this many ms."""
     draws = random.Random(1)
     delays = []
     for _ in range(count):
@@ -142,7 +142,7 @@ def test_the_gain_is_that_of_draws() -> None:
 
 
 def test_who_does_not_wait_for_eifs_is_seen() -> None:
-    """Two collide at 0 us, and a third station sends so many us after them; who collided may begin before."""
+    """Two collide at 0 us, and a third station sends this many us after them; who collided may begin before."""
     collision = [(0, 1), (0, 2)]
 
     def waits(after_us: int, sender: int) -> list[int]:

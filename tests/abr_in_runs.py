@@ -179,7 +179,7 @@ class Answer:
 
 
 def answer(size: int, request: int, packet: int) -> Answer:
-    """The answer with a segment of so many bytes to the request of this number, which was in the client's packet.
+    """The answer with a segment of this many bytes to the request of this number, which was in the client's packet.
 
     All packets of an answer are sent at once, full ones of 1472 bytes and a last one.
     """
@@ -229,7 +229,7 @@ class Link:
         self._total_s = sum(ms for ms, _ in session.series) / 1000
 
     def arrived_s(self, asked_s: float, link_bytes: int, request: int) -> float:
-        """When so many bytes of the answer to a request are at the client, if they were asked for at a time."""
+        """When this many bytes of the answer to a request are at the client, if they were asked for at a time."""
         begun_s = asked_s + (DELAY_S if request else -DELAY_S)
         now, took, bits = begun_s % self._total_s, 0.0, float(8 * link_bytes)
         for duration, rate in itertools.cycle(self._pieces):

@@ -30,7 +30,7 @@ class Session:
     ladder_kbit: list[int]
     permille: list[int]
     series: list[tuple[int, int]]
-    """Pieces of so many ms and bit/s, over and over again."""
+    """Pieces of this many ms and bit/s, over and over again."""
 
     def bits(self, segment: int, representation: int) -> int:
         return 8 * (self.ladder_kbit[representation] * self.segment_ms * self.permille[segment] // 8000)

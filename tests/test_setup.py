@@ -105,7 +105,7 @@ def test_values_are_read_as_their_text_is(changes: dict[str, Any], option: str, 
 
 
 def many(flows: int) -> dict[str, Any]:
-    """Return a document with so many flows, a part of them with options of their own."""
+    """Return a document with this many flows, a part of them with options of their own."""
     own = {"transport": {"initial_window": 32}}
     names = ({**FLOW, "name": f"get-{number}", **(own if number % 2 else {})} for number in range(flows))
     return {**DOCUMENT, "flow": list(names)}
@@ -126,7 +126,7 @@ quiclab.Scenario.from_text(read.to_toml())
 
 
 def instructions(flows: int, folder: Path) -> int:
-    """Return the instructions of a process that reads so many flows from values and from text, by callgrind."""
+    """Return the instructions of a process that reads this many flows from values and from text, by callgrind."""
     file = folder / f"{flows}.out"
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file}"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"}

@@ -474,7 +474,7 @@ def _contrast(one: str, other: str) -> float:
 
 
 def many(packets: int, streams: int) -> model.Connection:
-    """So many packets, 50 microseconds apart, that take turns with the streams; each hundredth is lost."""
+    """Packets, 50 microseconds apart, that take turns with the streams; each hundredth is lost."""
     server, client = Log("many server", "server", "00", ""), Log("many client", "client", "00", "")
     offsets = [0] * streams
     again: list[tuple[int, tuple[int, int, int, bool]]] = []

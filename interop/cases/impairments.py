@@ -7,7 +7,7 @@ HANDSHAKES = 50
 
 
 def handshakes(evidence: Evidence) -> None:
-    """So many connections, and something befell them."""
+    """All handshakes are there, and something befell them."""
     seen = len(numbers_of_connections(evidence.at_client))
     needs(seen >= HANDSHAKES, f"{seen} connections instead of {HANDSHAKES}")
     impaired(evidence)

@@ -1,7 +1,7 @@
 """Saturated terminals of an LTE cell in ns-3: `python lte.py TERMINALS DISTANCE SECONDS BUFFER`; prints JSON.
 
 Terminals at one distance in metres from their base station receive UDP datagrams of 1500 bytes with headers, over
-20 MHz, RLC in the unacknowledged mode with a buffer of so many bytes, without errors. Run with a Python that has the
+20 MHz, RLC in the unacknowledged mode with a buffer of this many bytes, without errors. Run with a Python that has the
 package ns3.
 """
 
@@ -20,7 +20,7 @@ ns.Config.SetDefault("ns3::LteSpectrumPhy::CtrlErrorModelEnabled", ns.BooleanVal
 ns.Config.SetDefault("ns3::LteSpectrumPhy::DataErrorModelEnabled", ns.BooleanValue(False))
 # Channel quality by the formula of Piro, Baldo and Miozzo, not by curves.
 ns.Config.SetDefault("ns3::LteAmc::AmcModel", ns.StringValue("PiroEW2010"))
-# Periods of sounding that are enough for so many terminals.
+# Periods of sounding that are enough for this many terminals.
 ns.Config.SetDefault("ns3::LteEnbRrc::SrsPeriodicity", ns.UintegerValue(40))
 lte = ns.CreateObject[ns.LteHelper]()
 core = ns.CreateObject[ns.PointToPointEpcHelper]()

@@ -172,7 +172,7 @@ def mbps(bits: int) -> float:
 
 
 def mean_rate(rates: Sequence[float], mean: float, best_of: int) -> float:
-    """The mean over Rayleigh fading of these rates of CQI 1 to 15, at the best of so many terminals with one mean."""
+    """The mean over Rayleigh fading of these rates of CQI 1 to 15, at the best of this many terminals with one mean."""
     gap = -log(5 * 0.00005) / 1.5
     levels = [gap * (2**efficiency - 1) for efficiency in EFFICIENCY]
     below = [*((1 - exp(-level / mean)) ** best_of for level in levels), 1.0]

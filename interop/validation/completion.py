@@ -177,7 +177,7 @@ class Times:
     real_s: list[float] = field(default_factory=list)
 
     def measure(self, folder: Path, seeds: int) -> None:
-        """Adds what is missing to so many seeds."""
+        """Adds what is missing to this many seeds."""
         more = range(len(self.real_s) + 1, seeds + 1)
         simulated_s = [self.transfer.simulated(seed).duration_s for seed in more]
         if simulated_s:

@@ -78,7 +78,7 @@ def scene(
     own: Sequence[str] = (),
     record: str = "tables = []",
 ) -> quiclab.Scenario:
-    """Packets of 1500 bytes, from each of so many terminals to the station, or to each of them."""
+    """Packets of 1500 bytes, from each of this many terminals to the station, or to each of them."""
     names = [f"t{number}" for number in range(others)]
     nodes = ['[[node]]\nname = "station"'] + [f'[[node]]\nname = "{name}"' for name in names]
     terminals = ", ".join(f'"{name}"' for name in names)

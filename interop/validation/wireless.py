@@ -87,7 +87,7 @@ def alone(runs: int) -> list[Row]:
 
 
 def saturation(runs: int, counts: Sequence[int] = (1, 2, 5, 10, 20, 50), seconds: int = 20) -> list[Row]:
-    """So many stations beside Bianchi's model."""
+    """Numbers of stations beside Bianchi's model."""
     rows = []
     unlimited = "\nattempts = 255"
     success = 1310 + 10 + 304 + 50

@@ -98,7 +98,7 @@ impl Ack {
     }
 }
 
-/// So many packets of 1000 bytes, all sent at `sent`, are declared lost.
+/// A number of packets of 1000 bytes, all sent at `sent`, are declared lost.
 pub(crate) fn lose(sender: &mut dyn Controller, now: Time, sent: Time, packets: usize) {
     let packet = LostPacket {
         bytes: 1000,
@@ -137,7 +137,7 @@ impl Path {
     pub(crate) fn new() -> Path {
         Path { now: at(1000), delivered: 0, rtt: RttEstimate::new(ms(100)) }
     }
-    /// Runs one round trip of this length and marks so many of the packets.
+    /// Runs one round trip of this length and marks this many of the packets.
     pub(crate) fn round(&mut self, sender: &mut dyn Controller, rtt: Duration, mut marked: u64) {
         let (sent, before) = (self.now, self.delivered);
         let packets = (sender.allowance().window / 1000).max(1);

@@ -223,7 +223,7 @@ mod tests {
         Westwood::new(&arguments(WestwoodOptions::PARAMETERS, changes), SETUP)
     }
 
-    /// Rounds of 100 ms, each delivering so many bytes, with an RTT of `rtt` milliseconds.
+    /// Rounds of 100 ms, each delivering this many bytes, with an RTT of `rtt` milliseconds.
     fn steady(s: &mut Westwood, from: u64, rounds: u64, bytes: u64, rtt: u64) -> u64 {
         let mut estimate = RttEstimate::new(ms(100));
         estimate.update(ms(rtt), Duration::ZERO);

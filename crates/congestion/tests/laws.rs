@@ -5,7 +5,7 @@ use congestion::fuzz::{Sender, controllers};
 use random::Stream;
 use units::Duration;
 
-/// So many random events.
+/// A number of random events.
 fn events(seed: u64, count: usize) -> Vec<u8> {
     let mut events = vec![0; count];
     Stream::new(seed, "events").fill(&mut events);

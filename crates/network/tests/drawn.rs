@@ -178,7 +178,7 @@ impl Drawn {
         medium::build(self.kind, &options).unwrap()
     }
 
-    /// Plays the traffic, then a minute more, in pieces of so many ms; tests the laws after each piece.
+    /// Plays the traffic, then a minute more, in pieces of this many ms; tests the laws after each piece.
     fn play(&self, seed: u64, piece: u64) -> Outcome {
         let mut medium = self.build(seed);
         let mut exits = Exits::default();

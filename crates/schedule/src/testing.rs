@@ -22,7 +22,7 @@ pub(super) fn turns(scheduler: &mut dyn Scheduler, count: usize) -> Vec<u32> {
     (0..count).map(turn).collect()
 }
 
-/// Data written after so many milliseconds by this write.
+/// Data written after this many milliseconds by this write.
 pub(super) fn head(written: u64, order: u64) -> Head {
     Head { written: Time::ZERO + Duration::from_millis(written), order }
 }

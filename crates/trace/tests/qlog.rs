@@ -220,7 +220,7 @@ fn why_a_connection_closed() {
     assert_eq!(closed[0]["error_code"], 7);
 }
 
-/// An output that is full after so many bytes.
+/// An output that is full after this many bytes.
 struct Full(usize);
 
 impl Write for Full {

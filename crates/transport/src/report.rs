@@ -113,7 +113,7 @@ pub struct PlaybackBooks {
 /// A number of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// So many of something.
+    /// A count.
     Count(u64),
     /// A measure; `None` if it is undefined.
     Measure(Option<f64>),

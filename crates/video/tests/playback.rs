@@ -135,9 +135,9 @@ struct Network {
     step: Duration,
     /// The bytes in each step, over and over again.
     bytes: Vec<u64>,
-    /// Every so many downloads fail.
+    /// Every this many downloads fail.
     fails: Option<u64>,
-    /// Of every so many downloads of chunks, the server gives up what follows the first half.
+    /// Of every this many downloads of chunks, the server gives up what follows the first half.
     cuts: Option<u64>,
     underway: Vec<(Ask, u64)>,
     delivered: u64,

@@ -22,7 +22,7 @@ pub(crate) enum Written {
     Closed,
     /// The source has failed: the stream must be reset.
     Failed,
-    /// The rest comes too late: the stream must be reset, and so many of its bytes delivered.
+    /// The rest comes too late: the stream must be reset, and this many of its bytes delivered.
     Late(u64),
 }
 

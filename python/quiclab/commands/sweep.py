@@ -312,6 +312,6 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def _digits(value: float, digits: int) -> str:
-    """A number with so many significant digits; a large one in full, and not by a power of ten."""
+    """A number with this many significant digits; a large one in full, and not by a power of ten."""
     text = f"{value:,.{digits}g}"
     return f"{float(text.replace(',', '')):,.0f}" if "e+" in text else text

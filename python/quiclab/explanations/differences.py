@@ -216,7 +216,7 @@ def _is_at(key: str, place: str) -> bool:
 
 
 def value_text(value: Any, digits: int | None = None) -> str:
-    """A value of a scenario or of a summary for people, on one line: numbers with so many decimals, or as they are."""
+    """A value of a scenario or of a summary for people, on one line: numbers with `digits` decimals, or as they are."""
     if isinstance(value, Mapping):
         if "name" in value:
             # A link or a flow that the other does not have.

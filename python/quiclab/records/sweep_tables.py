@@ -98,7 +98,7 @@ class Tables:
         return rows
 
     def _far(self, runs: int) -> None:
-        """So many runs are done in this pass."""
+        """Says how many runs are done in this pass."""
         self._written((self._passed + runs / max(1, self._total)) / self._passes)
 
     def _end_pass(self) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS_AT_MOST = 4
-"""Up to so many connections stand side by side; more stand below each other."""
+"""Up to this many connections stand side by side; more stand below each other."""
 
 
 def _number(digits: int, unit: str) -> Callable[[Any], str]:
@@ -181,7 +181,7 @@ def rows(summary: dict[str, Any], without_end: Collection[str] = ()) -> list[tup
 
 
 def tables(summary: dict[str, Any], width: int, without_end: Collection[str] = ()) -> "list[Table]":
-    """The same as tables of at most so many characters, to be printed below each other."""
+    """The same as tables of at most this many characters, to be printed below each other."""
     found = rows(summary, without_end)
     values = dict(found)
     if values.get(_DECLARED) == values.get("packets lost"):
@@ -191,7 +191,7 @@ def tables(summary: dict[str, Any], width: int, without_end: Collection[str] = (
 
 
 def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], width: int) -> "list[Table]":
-    """Rows with a value for each connection, as tables of at most so many characters.
+    """Rows with a value for each connection, as tables of at most this many characters.
 
     Up to `COLUMNS_AT_MOST` connections are columns, more are rows. Columns that do not fit go on in another table,
     with the same first column. What is wider than a table by itself is folded; nothing is cut off.

@@ -322,7 +322,7 @@ class Sweep:
         self._is_checked = True
 
     def _first(self, most: int) -> "pa.Table":
-        """The first runs, at most so many."""
+        """The first runs, at most this many."""
         import pyarrow as pa
 
         if RUNS in self._tables:

@@ -71,7 +71,7 @@ def between(what: str, value: Any) -> float:
 
 
 def text(what: str, value: Any, expected: str, most: int | None = LONGEST_NAME) -> str:
-    """A text that can be written in UTF-8, of at most so many letters."""
+    """A text that can be written in UTF-8, of at most this many letters."""
     if not isinstance(value, str):
         raise wrong(what, value, expected)
     if most is not None and len(value) > most:

@@ -35,7 +35,7 @@ _TAIL = re.compile(r"[;(]? ?did you mean [^?]*\?\)?$")
 
 
 def short(line: str, most: int) -> str:
-    """The line in at most so many letters: of long lists the first items, of long words both ends, else its beginning.
+    """The line in at most `most` letters: of long lists the first items, of long words both ends, else its beginning.
 
     What was probably meant, at the end of the line, stays.
     """

@@ -24,7 +24,7 @@ def decimals(values: Iterable[Any]) -> int:
 
 
 def text(value: Any, digits: int) -> str:
-    """A value for people: a number with so many decimals, yes or no, "-" where there is none."""
+    """A value for people: a number with this many decimals, yes or no, "-" where there is none."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -61,7 +61,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link with this rate and delay, and a queue of so many bandwidth-delay products.
+    /// A link with this rate and delay, and a queue of this many bandwidth-delay products.
     pub(crate) fn new(rate: &str, round_trip: &str, products: f64) -> Link {
         let (rate, round_trip): (Rate, Duration) = (rate.parse().unwrap(), round_trip.parse().unwrap());
         let product = rate.bytes_in(round_trip).as_bytes();
@@ -212,7 +212,7 @@ impl Path {
             self.step(end);
         }
     }
-    /// Runs until this condition holds; fails after so many seconds.
+    /// Runs until this condition holds; fails after this many seconds.
     #[track_caller]
     pub(crate) fn until(&mut self, seconds: u64, mut reached: impl FnMut(&Path) -> bool) {
         let end = self.now + Duration::from_secs(seconds);

@@ -7,7 +7,7 @@ use network::{NodeId, Packet, Watch};
 use std::cell::{Cell, RefCell};
 use units::{Duration, Lateness, Time};
 
-/// After so many things that were done, the time of the outside is read again.
+/// After this many things that were done, the time of the outside is read again.
 pub const READ_EVERY: u32 = 32;
 
 /// Lateness beyond this spoils results: a tenth of the shortest delay of a link or a medium, but not less than 0.5 ms and not more

@@ -56,7 +56,7 @@ fn zone(time: &str) -> Option<(&str, Option<i64>)> {
         .then_some((time.trim_end(), Some(sign * (hours * 3_600 + minutes * 60) as i64)))
 }
 
-/// A number with exactly so many digits.
+/// A number with exactly this many digits.
 fn fixed(text: &str, digits: usize) -> Option<u64> {
     (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())

@@ -16,7 +16,7 @@ const SIZES: [usize; 3] = [10, 100, 1000];
 /// Where attackers come from.
 #[derive(Debug, Clone, Copy)]
 enum From {
-    /// So many IPv4 /24, in turn.
+    /// A number of IPv4 /24, in turn.
     Networks(u64),
     /// One IPv4 /24.
     One,
@@ -72,7 +72,7 @@ fn withstands(name: &str, clients: usize, mut attack: impl FnMut(&mut World, u64
     world
 }
 
-/// An attack of one conduct: so many connections per second from there, on servers of all sizes.
+/// An attack of one conduct: this many connections per second from there, on servers of all sizes.
 fn flood(name: &str, from: From, conduct: Conduct, per_second: u64) {
     for clients in SIZES {
         let mut opened = 0;

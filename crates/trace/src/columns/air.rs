@@ -55,7 +55,7 @@ impl Airs {
         bin.delays += stages;
     }
 
-    /// Counts a handover, for which so many blocks were given up.
+    /// Counts a handover, for which this many blocks were given up.
     pub(super) fn handover(&mut self, time: Time, lane: (u32, u32), lost_blocks: u32) {
         let bin = self.bin(time, lane);
         bin.handovers += 1;

@@ -192,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// Notes so many bytes of the message with a header. The number of all messages, at the end, is not a message.
+    /// Notes this many bytes of the message with a header. The number of all messages, at the end, is not a message.
     fn note(&mut self, now: Time, header: &Header, bytes: u64) {
         if header.length > 0 {
             self.progress.note(now, bytes);

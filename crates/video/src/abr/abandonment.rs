@@ -124,7 +124,7 @@ mod tests {
     use super::super::testing::{LADDER, Strip, view};
     use super::*;
 
-    /// A download of a segment of 3 s at 6 Mbit/s (2.25 MB), of which so much has come at so many ms.
+    /// A download of a segment of 3 s at 6 Mbit/s (2.25 MB), of which so much has come at this many ms.
     fn report(rule: &mut Abandonment, line: &Strip, ms: u64, bytes: u64, buffer: u64) -> Option<usize> {
         let now = Time::ZERO + Duration::from_millis(ms);
         let view = View { now, ..view(line, 1, Some(9), buffer, 30_000) };

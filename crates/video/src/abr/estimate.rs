@@ -132,7 +132,7 @@ pub(super) struct Harmonic {
 }
 
 impl Harmonic {
-    /// The mean of so many throughputs, and the maximum of so many errors; 0 errors for none.
+    /// The mean of this many throughputs, and the maximum of this many errors; 0 errors for none.
     pub(super) fn new(samples: usize, errors: usize) -> Harmonic {
         Harmonic { samples, errors, throughputs: VecDeque::new(), wrong_by: VecDeque::new() }
     }

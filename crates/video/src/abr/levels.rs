@@ -54,7 +54,7 @@ impl Levels {
         self.ladder.len()
     }
 
-    /// The score of a representation at a buffer in seconds, for so many bits instead of a bitrate.
+    /// The score of a representation at a buffer in seconds, for this many bits instead of a bitrate.
     pub(super) fn score(&self, representation: usize, buffer: f64, bits: f64) -> f64 {
         (self.max_buffer(representation) - buffer) / bits.max(1.0)
     }

@@ -120,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
     use units::parameter::Choice as _;
 
-    /// After a download of 1 s at so many kbit/s.
+    /// After a download of 1 s at this many kbit/s.
     fn mpc(options: &[(&str, &str)], line: &Strip, kbit: u64) -> Mpc {
         let mut abr = Mpc::new(&MpcOptions::written(options).unwrap());
         let downloads = [download(0, kbit * 125, [0, 0, 1000])];

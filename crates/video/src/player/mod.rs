@@ -340,7 +340,7 @@ impl Player {
         }
     }
 
-    /// So many bytes of a download have come, of which there are more.
+    /// This many bytes of a download have come, of which there are more.
     pub fn on_bytes(&mut self, now: Time, id: usize, bytes: u64) {
         self.count(id, bytes);
         self.advance(now);

@@ -1,4 +1,4 @@
-//! The player over a network of so many bytes in a millisecond: the buffer, stalls, seeks and live presentations by hand.
+//! The player over a network of this many bytes in a millisecond: the buffer, stalls, seeks and live presentations by hand.
 
 use super::*;
 use crate::abr::{Choice, Underway, View};
@@ -44,7 +44,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Plays a list of representations; the last one from then on. Gives a download up for the lowest after so many bytes, if asked to.
+/// Plays a list of representations; the last one from then on. Gives a download up for the lowest after this many bytes, if asked to.
 #[derive(Debug)]
 struct Listed {
     list: Vec<usize>,
@@ -71,7 +71,7 @@ impl Abr for Listed {
     }
 }
 
-/// A network without delay that carries so many bytes in a millisecond, shared equally, in steps of a millisecond.
+/// A network without delay that carries this many bytes in a millisecond, shared equally, in steps of a millisecond.
 struct Pipe {
     rate: fn(u64) -> u64,
     underway: Vec<(usize, u64, u64)>,

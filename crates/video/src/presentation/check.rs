@@ -24,7 +24,7 @@ pub const MAX_ID: usize = 200;
 /// An error in a presentation. Periods are counted from 0 here, and from 1 in texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PresentationError {
-    /// So many periods: none, or more than [`MAX_PERIODS`].
+    /// The number of periods: none, or more than [`MAX_PERIODS`].
     Periods(usize),
     /// This period has no tracks, tracks out of order, or not the kinds of the first period.
     Kinds(usize),
@@ -45,7 +45,7 @@ pub enum TrackError {
     Empty,
     /// The duration of this segment is zero.
     Duration(usize),
-    /// So many representations: none, or more than [`MAX_REPRESENTATIONS`].
+    /// The number of representations: none, or more than [`MAX_REPRESENTATIONS`].
     Representations(usize),
     /// The name of this representation is empty, longer than [`MAX_ID`], not printable, or that of another one.
     Id(usize),
@@ -199,7 +199,7 @@ impl Track {
 }
 
 impl Representation {
-    /// `at` is its place in the track, which has so many segments.
+    /// `at` is its place in the track, which has this many segments.
     fn check(&self, at: usize, segments: usize) -> Result<(), TrackError> {
         if self.id.is_empty() || self.id.len() > MAX_ID || self.id.chars().any(char::is_control) {
             return Err(TrackError::Id(at));

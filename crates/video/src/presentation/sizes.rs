@@ -92,7 +92,7 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
     })
 }
 
-/// The duration of each of so many segments.
+/// The duration of each of this many segments.
 fn durations(options: &SizesOptions, segments: usize) -> Result<Vec<Duration>, Fault> {
     let segment = options.segment;
     if segment.is_zero() {

@@ -5,7 +5,7 @@ use random::Stream;
 use units::parameter::{Arguments, Default, File, Kind as OptionKind, Row, Value};
 use units::{Duration, Rate};
 
-/// A representation with so many segments of 1000 bytes.
+/// A representation with this many segments of 1000 bytes.
 pub(super) fn representation(id: &str, kbit_per_sec: u64, segments: usize) -> Representation {
     Representation {
         id: id.to_owned(),

@@ -63,7 +63,7 @@ def absent(axes: "Axes", words: str) -> None:
 
 
 def legend(axes: "Axes", columns: int = 4) -> None:
-    """Above the panel, where it hides nothing, in rows of so many entries; in smaller letters if these are long."""
+    """Above the panel, where it hides nothing, in rows of this many entries; in smaller letters if these are long."""
     labels = axes.get_legend_handles_labels()[1][:columns]
     from matplotlib import rcParams
 

@@ -39,7 +39,7 @@ class Panel:
 
 
 def page(run: "Run", panels: Sequence[Panel], connection: str | None, most: int) -> "Figure":
-    """One figure of the first connections of a run, at most so many."""
+    """One figure of the first connections of a run, at most this many."""
     shown = views(run, connection)
     panels = _applying(panels, shown)
     shown = _with_anything(panels, shown)

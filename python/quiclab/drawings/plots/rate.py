@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _FAR = 5
-"""So many times the highest of the rates, a capacity is a number and no area."""
+"""From this multiple of the highest of the rates on, a capacity is a number and no area."""
 
 
 def draw(axes: "Axes", view: View) -> None:

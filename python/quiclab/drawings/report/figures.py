@@ -21,7 +21,7 @@ POINTS = 4 * COLUMNS
 _MARKS = 1000
 """Marks of single events in a panel at most."""
 _FAR = 5
-"""So many times the highest of the rates, a capacity does not make the axis longer."""
+"""From this multiple of the highest of the rates on, a capacity does not make the axis longer."""
 
 
 @dataclass

@@ -15,7 +15,7 @@ def packed(value: Any) -> str:
 
 
 def shortened(values: Iterable[float], digits: int = 6) -> list[float | int | None]:
-    """Numbers with so many significant digits, as JSON writes them short; None where there is none."""
+    """Numbers with this many significant digits, as JSON writes them short; None where there is none."""
     return [_shortened(value, digits) for value in values]
 
 

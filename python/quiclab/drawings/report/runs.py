@@ -18,7 +18,7 @@ from quiclab.values import folders
 from quiclab.values.rounding import decimals, text
 
 _SIDE_BY_SIDE = 8
-"""Up to so many connections are columns of the table of results; more are rows."""
+"""Up to this many connections are columns of the table of results; more are rows."""
 _FIGURES = 24
 """Connections with figures, and with answers, on a page at most."""
 _DIFFERENCES = 1000
@@ -345,6 +345,6 @@ def _cause(cause: Any, figure: int | None) -> list[object]:
 
 
 def _texts(values: Sequence[Any], most: int = 6) -> list[str]:
-    """Values with as many decimals each, at most so many."""
+    """Values with as many decimals each, at most this many."""
     digits = min(decimals(values), most)
     return [text(value, digits) for value in values]

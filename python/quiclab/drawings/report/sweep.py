@@ -54,7 +54,7 @@ class _Columns:
     """Columns with one value in all runs, and the value: None if they have none at all."""
     left_out: list[str]
     every: int
-    """One run in so many is on the page."""
+    """One run in this many is on the page."""
 
 
 def section(
@@ -183,7 +183,7 @@ def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, s
 def _series(sweep: Sweep, among: int, notes: list[str]) -> list[list[Any]]:
     """For each series its run, whose it is, its quantity, times and values: of as many runs as the page can hold.
 
-    `among`: one run in so many is on the page.
+    `among`: one run in this many is on the page.
     """
     if not sweep.info["series"]:
         return []

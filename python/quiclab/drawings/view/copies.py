@@ -8,7 +8,7 @@ from quiclab.records.qlog import Log
 from quiclab.records.qlog.log import Packets
 
 _LOOKED_AT = 64
-"""So many packets of each direction are compared, beside their number and the first and last time."""
+"""The number of packets of each direction that are compared, beside their number and the first and last time."""
 
 
 def without_copies(logs: Iterable[tuple[Path, Log]]) -> tuple[list[Log], list[str]]:

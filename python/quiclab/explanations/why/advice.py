@@ -14,7 +14,7 @@ _HELPS = 0.03
 _NOTABLE = 0.1
 """Where a remedy saves this share of the time, another path is no advice."""
 _ALTERNATIVES = 2
-"""So many further changes are named."""
+"""The number of further changes that are named."""
 _ABOUT = 0.85
 """A remedy that saves this part of what the best one saves is about as good."""
 _MOST_TRIED = 10

@@ -230,7 +230,7 @@ class Flow:
         return facts
 
     def _of_handshake(self, facts: Facts, seconds: float) -> Facts:
-        """With what made a handshake of so many seconds long, where it was."""
+        """With what made a handshake of this many seconds long, where it was."""
         round_trip_ms = self.entry.get("path_rtt_ms") or self.entry.get("rtt_mean_ms")
         if not round_trip_ms:
             return replace(facts, lost=seconds > _FIRST_TIMEOUT_S)

@@ -41,7 +41,7 @@ class Node:
         return float(self.takes_data * self.cost_s(1, _FULL) + self.takes_acks * self.cost_s(1, _ACK))
 
     def cost_s(self, packets: "Any", size: "Any") -> "Any":
-        """How long it takes for so many packets with so many bytes in all, by their mean size."""
+        """How long it takes for this many packets with this many bytes in all, by their mean size."""
         full = np.clip((size - _ACK * packets) / (_FULL - _ACK), 0, packets)
         return full * self.packet_s + (packets - full) * self.ack_s + size * self.byte_s
 

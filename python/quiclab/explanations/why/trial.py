@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quiclab.values.progress import Progress
 
 MOST_PACKETS = 2_000_000
-"""All trials of one question simulate at most so many packets."""
+"""All trials of one question simulate at most this many packets."""
 _PACKET = 1_500
 """The bytes that a packet delivers, at most, on most links."""
 _LONGEST_S = 120.0

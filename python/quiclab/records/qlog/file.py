@@ -19,10 +19,10 @@ _LEVELS = 2
 """So deep are folders below read."""
 
 _MOST = 1000
-"""So many folders, and so many files in them."""
+"""The most folders that are searched, and the most files in them."""
 
 _HEAD = 1 << 16
-"""So many bytes say what form a file has."""
+"""The number of bytes that say what form a file has."""
 
 
 def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:

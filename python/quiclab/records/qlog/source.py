@@ -8,10 +8,10 @@ from quiclab._quiclab import Error
 from quiclab.values import regular_files
 
 _CHUNK = 1 << 22
-"""So many bytes of a file are read at a time."""
+"""The number of bytes of a file that are read at a time."""
 
 _PACKED = 1 << 14
-"""So many of a packed file: of a broken piece all is unpacked again byte by byte."""
+"""The same of a packed file: of a broken piece all is unpacked again byte by byte."""
 
 _GZIP = b"\x1f\x8b"
 _MARK = b"\xef\xbb\xbf"

@@ -30,7 +30,7 @@ _WITHOUT = ("traces", "trace", "events", "eventfields")
 
 _DEEPEST = 4
 _MOST = 10_000
-"""The search ends after so many values."""
+"""The search ends after this many values."""
 
 
 @dataclass

@@ -42,7 +42,7 @@ impl Status {
     pub(super) fn size(missing: usize) -> u32 {
         (15 + 12 * missing as u32).div_ceil(8)
     }
-    /// The missing PDUs that a report of at most so many bytes has places for; `None` if there is no place for a report.
+    /// The missing PDUs that a report of at most this many bytes has places for; `None` if there is no place for a report.
     pub(super) fn places(bytes: u32) -> Option<usize> {
         (8 * bytes).checked_sub(15).map(|bits| (bits / 12) as usize)
     }

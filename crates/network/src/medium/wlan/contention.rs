@@ -74,7 +74,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// So many stations, and for each those that do not hear it; nothing if all hear each other.
+    /// The number of stations, and for each those that do not hear it; nothing if all hear each other.
     pub(super) fn new(count: usize, hidden: Vec<Vec<bool>>) -> Contention {
         let apart = !hidden.is_empty();
         let own = Own {

@@ -94,7 +94,7 @@ fn enhanced(more: &[(&str, &str)]) -> Bola {
     bola(&[more, &usual].concat())
 }
 
-/// A download at so many kbit/s ends; the view after it.
+/// A download at this many kbit/s ends; the view after it.
 fn complete(
     abr: &mut Bola,
     line: &Strip,

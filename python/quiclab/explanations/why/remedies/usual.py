@@ -15,7 +15,7 @@ from quiclab.explanations.why.remedies.option import Option
 from quiclab.explanations.why.situation import Situation, kind, number, quoted
 
 _MOST = 8
-"""So many are tried."""
+"""The number of those that are tried."""
 
 _OTHERS = frozenset(
     [

@@ -431,7 +431,7 @@ impl Bearer {
         arq.reports(now, self.reported).then(|| Status::size(self.missing().count()))
     }
 
-    /// The report that the far end sends, in at most so many bytes, and its size. If not all that is missing has a place, the
+    /// The report that the far end sends, in at most this many bytes, and its size. If not all that is missing has a place, the
     /// report ends before the first piece without one (TS 36.322 section 5.2.3).
     pub(super) fn take_report(&mut self, now: Time, room: u32) -> Option<(Status, u32)> {
         let places = Status::places(room)?;

@@ -16,7 +16,7 @@ pub(super) trait RateControl {
     fn only(&self) -> Option<usize> {
         None
     }
-    /// Of `sent` frames at a rate so many were acknowledged.
+    /// Of `sent` frames at a rate this many were acknowledged.
     fn note(&mut self, rate: usize, sent: u32, received: u32);
 }
 
