@@ -19,7 +19,7 @@ _PATIENCE = 60.0
 """Seconds without an answer after which the browser counts as dead."""
 
 _LAUNCH = (
-    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execvp(sys.argv[3], sys.argv[3:])"
 )
 """The browser reads from descriptor 3 and writes to 4."""
 

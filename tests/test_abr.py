@@ -171,7 +171,7 @@ def test_options_are_checked_and_resolved(tmp_path: Path) -> None:
     with pytest.raises(quiclab.ScenarioError, match=r"no rate adaptation Other; .*own\.py has: Own"):
         scenario(f"{path}:Other")
     with pytest.raises(
-        quiclab.ScenarioError, match=r"a set cannot be used in a scenario; expected .* Scheduler or Abr"
+        quiclab.ScenarioError, match=r"a set cannot be used in a scenario; expected .* Queue or another part"
     ):
         scenario({1})
 

@@ -174,9 +174,10 @@ pub fn room() -> Room {
 /// one, its first option.
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     let Err(error) = build(name, arguments, Stream::new(0, "check")) else { return Ok(()) };
-    let row = RATES.iter().find(|row| row.name == name).expect("a room checks options of its own rows");
+    let row = PLUGGED.find(RATES, name).expect("a room checks options of its own rows");
     let file = row.parameters.iter().find(|option| matches!(option.kind, Kind::File(_)));
-    let likely = || file.or(row.parameters.first()).expect("what cannot be built has options").name;
+    // A row from outside can fail without an option.
+    let likely = || file.or(row.parameters.first()).map_or("", |option| option.name);
     Err((error.option().unwrap_or_else(likely), error.to_string()))
 }
 
