@@ -145,6 +145,7 @@ fn least(parameter: &Parameter) -> String {
         Kind::Probability => "\"1 %\"".to_owned(),
         Kind::Integer(from, _) => from.to_string(),
         Kind::File(_) => "\"beside\"".to_owned(),
+        Kind::Text => "\"page\"".to_owned(),
         ref other => panic!("{}: a value of {other:?} is needed beside a file", parameter.name),
     }
 }
