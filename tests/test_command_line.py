@@ -370,7 +370,8 @@ def test_every_option_has_an_example_that_is_a_value_of_it() -> None:
         if name == "sections":
             continue
         one = {"$ref": f"#/definitions/one-of-the-{name.replace(' ', '-')}", "definitions": schema["definitions"]}
-        for row in topic["rows"]:
+        # Classes of users, which other tests of this process have named, have a colon.
+        for row in (row for row in topic["rows"] if ":" not in row["name"]):
             for option in row["parameters"]:
                 values = "".join(
                     f", {other['name']} = {example(other, topics)}"
