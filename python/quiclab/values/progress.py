@@ -103,8 +103,8 @@ class SweepProgress:
 
     >>> told = []
     >>> sweep = quiclab.sweep("examples/sweep.toml", progress=told.append)
-    >>> told[-1]
-    SweepProgress(done=150, reused=0, failed=0, total=150, workers=None, written=None)
+    >>> told[-1].done, told[-1].failed, told[-1].total
+    (150, 0, 150)
     """
 
     done: int
