@@ -1,7 +1,8 @@
 //! The numbers of the senders of packets in the network.
 
 use crate::ends::end_number;
-use crate::scenario::Scenario;
+use crate::scenario::{Flow, Scenario};
+use network::{NodeId, Port, Routes};
 use random::Stream;
 use wire::Side;
 
@@ -24,6 +25,19 @@ pub(crate) fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     let cross = scenario.cross_traffic.iter().enumerate();
     let cross = cross.map(|(index, cross)| (cross.name.clone(), cross_number(scenario, index)));
     ends.chain(cross).collect()
+}
+
+/// The hops of a flow's packets from its client, and of those from its server; the ways by these ports of the client follow.
+pub(crate) fn ways_of(routes: &Routes, flow: &Flow, ports: &[Port]) -> [Vec<usize>; 2] {
+    let topology = routes.topology();
+    let [client, server] = [flow.client, flow.server].map(|node| NodeId(node as u32));
+    let mut ways = [vec![routes.route(client, server)], vec![routes.route(server, client)]];
+    for port in ports {
+        ways[0].push(topology.route_from_port(client, *port, server));
+        ways[1].push(topology.route_to_port(server, client, *port));
+    }
+    let hops = |way: Option<Vec<usize>>| way.expect("the reader refuses flows without a route");
+    ways.map(|ways| ways.into_iter().flat_map(hops).collect())
 }
 
 /// The receiving end of packets with this number.

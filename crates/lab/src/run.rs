@@ -428,7 +428,8 @@ impl LogSubjects {
         middlebox.connection_logs(&mut |sender, number, log| {
             let (flow, side) = crate::ends::end_with(sender);
             // A connection from outside is of no flow, and has no records.
-            let (Some(flow), name) = (flows.get(flow), &nodes[node.0 as usize]) else { return };
+            let Some(flow) = flows.get(flow) else { return };
+            let name = &nodes[node.0 as usize];
             let of = (node.0, sender, number as usize);
             let subject = recorder.proxied(of, flow, name, traced(side));
             shared.note_records(recorder.take(subject, log));

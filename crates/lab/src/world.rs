@@ -5,14 +5,14 @@ use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::end::{AddressedEnd, End, Endpoints, Foreign, QuicEnd, Stack, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
-use crate::flows::{cookie_key, cross_number};
+use crate::flows::{cookie_key, cross_number, ways_of};
 use crate::graph::Network;
 use crate::host::Host;
 use crate::known_paths::{EPOCH_MS, KnownPaths};
 use crate::proxy::MIN_MSS;
 use crate::scenario::{
     CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Node, Protocol, Scenario, client_port,
-    server_port,
+    families, server_port,
 };
 use crate::shared::Shared;
 use congestion::PathStore;
@@ -129,14 +129,8 @@ fn build_world<'a>(
 
 /// The ends of all flows that belong to applications with several connections.
 fn programs(scenario: &Scenario, seed: u64) -> BTreeMap<usize, Ends> {
-    let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        if let Some(of) = flow.branch_of {
-            families.entry(of).or_default().push(index);
-        }
-    }
     let mut programs = BTreeMap::new();
-    for (of, mut family) in families {
+    for (of, mut family) in families(&scenario.flows) {
         let (owner, seat) = (&scenario.flows[of], |index: &usize| scenario.flows[*index].seat);
         family.sort_by_key(|index| seat(index).connection);
         let mut branches = family.clone();
@@ -161,15 +155,8 @@ fn too_many() -> RunError {
 /// The minimum MTU between the ends of a flow in both directions, also by the ports to which its client migrates.
 fn path_mtu(routes: &Routes, scenario: &Scenario, flow: &Flow, ports: &[Port]) -> u64 {
     let topology = routes.topology();
-    let [client, server] = [flow.client, flow.server].map(|node| NodeId(node as u32));
-    let mut ways = vec![routes.route(client, server), routes.route(server, client)];
-    for port in ports {
-        ways.push(topology.route_from_port(client, *port, server));
-        ways.push(topology.route_to_port(server, client, *port));
-    }
-    let ways = ways.into_iter().map(|way| way.expect("the reader refuses flows without a route"));
-    let hops = ways.flatten();
-    hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
+    let hops = ways_of(routes, flow, ports).concat();
+    hops.into_iter().map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 
 fn cross_sender(

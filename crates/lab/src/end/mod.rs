@@ -69,7 +69,7 @@ impl Stack {
         }
     }
 
-    /// Cancels the opening of a connection; returns `false` if that has begun, or if this is a server.
+    /// Cancels the opening of the connection. Returns `false` if the connection was opened already, or if this is a server.
     fn cancel(&mut self) -> bool {
         match self {
             Stack::Quic(end) => end.cancel(),

@@ -47,7 +47,7 @@ impl<O> StackEnd<O> {
         }
     }
 
-    /// Cancels the opening of the connection; returns `false` if there is none ahead.
+    /// Cancels the opening of the connection. Returns `false` if the connection was opened already, or if this is a server.
     pub(super) fn cancel(&mut self) -> bool {
         self.opening.take().is_some()
     }

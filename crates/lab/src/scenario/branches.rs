@@ -27,10 +27,10 @@ pub(super) fn read_branches(
     for (index, section) in sections.iter().enumerate() {
         let Flow { application, client, .. } = &flows[index];
         let Some(name) = traffic::branch_of(application.name, &application.arguments) else { continue };
-        let wrong = |key: &str, problem: String| {
-            let (first, _) = key.split_once('.').unwrap_or((key, ""));
-            let path = format!("{}{}", section.at(first), &key[first.len()..]);
-            Err(reader.source.error(section.place_of(first), &path, problem))
+        let wrong = |key: &str, problem: String| Err(reader.error_at(section, key, problem));
+        let wrong_owner = |problem: String| {
+            let path = format!("{}.of", section.at("application"));
+            Err(reader.source.error(section.place_of("application"), &path, problem))
         };
         let Some(of) = flows.iter().position(|flow| flow.name == name) else {
             let known = || (0..flows.len()).filter(|other| *other != index).map(|other| names.name(other));
@@ -40,7 +40,7 @@ pub(super) fn read_branches(
                 one_of(known()),
                 suggestion(nearest(&name, known()))
             );
-            return wrong("application.of", problem);
+            return wrong_owner(problem);
         };
         let owner = &flows[of];
         let visits = owner.visits.iter().filter_map(|visit| visit.application.as_ref());
@@ -53,7 +53,7 @@ pub(super) fn read_branches(
                 quoted(single.name),
                 listed(many)
             );
-            return wrong("application.of", problem);
+            return wrong_owner(problem);
         }
         if owner.client != *client {
             let problem = format!("not the client of flow {}; expected the same node", quoted(&name));
@@ -81,7 +81,7 @@ pub(super) fn read_branches(
 }
 
 /// The branches of each flow that has any.
-fn families(flows: &[Flow]) -> BTreeMap<usize, Vec<usize>> {
+pub(crate) fn families(flows: &[Flow]) -> BTreeMap<usize, Vec<usize>> {
     let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (branch, flow) in flows.iter().enumerate() {
         if let Some(of) = flow.branch_of {
@@ -102,8 +102,10 @@ fn many(application: &Component) -> Many {
 
 /// The connections of a flow without those of its branches: the start of each after the first, and its application.
 fn incarnations(flow: &Flow) -> impl Iterator<Item = (Option<&Visit>, &Component)> {
-    let visit = |visit| (Some(visit), Visit::application(visit).unwrap_or(&flow.application));
-    std::iter::once((None, &flow.application)).chain(flow.visits.iter().map(visit))
+    // A visit without an application of its own repeats that of the flow.
+    let visits = flow.visits.iter();
+    let visits = visits.map(|visit| (Some(visit), visit.application.as_ref().unwrap_or(&flow.application)));
+    std::iter::once((None, &flow.application)).chain(visits)
 }
 
 impl Scenario {
@@ -151,10 +153,11 @@ pub(super) fn unfolded(flows: &[Flow]) -> Cow<'_, [Flow]> {
         places.push(first..all.len());
     }
     for (flow, place) in flows.iter().zip(&places) {
-        for (number, one) in all[place.clone()].iter_mut().enumerate() {
+        for one in &mut all[place.clone()] {
             one.after = flow.after.map(|before| places[before].end - 1);
-            // `unfold_family` has numbered the visits of the owner.
-            one.branch_of = flow.branch_of.map(|of| places[of].start + one.branch_of.unwrap_or(number));
+            one.branch_of = flow.branch_of.map(|of| {
+                places[of].start + one.branch_of.expect("`unfold_family` numbers the visits of the owner")
+            });
         }
     }
     Cow::Owned(all)

@@ -95,6 +95,7 @@ mod write;
 
 pub use crate::event::Event;
 pub use crate::nearest::nearest;
+pub(crate) use branches::families;
 pub use connections::MAX_FLOWS;
 pub(crate) use connections::{client_port, server_port};
 pub(crate) use describe::unqueued_rtt;

@@ -211,13 +211,6 @@ pub struct Visit {
     pub application: Option<Component>,
 }
 
-impl Visit {
-    /// Its own application, if it has one.
-    pub(crate) fn application(&self) -> Option<&Component> {
-        self.application.as_ref()
-    }
-}
-
 impl Flow {
     /// The application protocol that its ends agree on (ALPN, RFC 7301).
     pub(crate) fn alpn(&self) -> &'static [u8] {

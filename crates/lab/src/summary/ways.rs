@@ -2,8 +2,9 @@
 
 use super::value::{Value, table};
 use crate::event::{Targets, ports_of};
-use crate::scenario::{Flow, Scenario};
-use network::{NodeId, Port, Routes};
+use crate::flows::ways_of;
+use crate::scenario::Scenario;
+use network::{NodeId, Routes};
 
 /// The ways of all traffic of a run.
 pub(super) struct Ways<'c> {
@@ -22,22 +23,16 @@ impl<'c> Ways<'c> {
     /// The queues on the way of a flow's packets from its client and from its server, in this order, and the nodes on them.
     /// If events move the client to other ports, the ways by those follow.
     pub(super) fn of_flow(&self, index: usize) -> Value {
-        let Flow { client, server, .. } = self.scenario.flows[index];
-        let [client, server] = [client, server].map(|node| NodeId(node as u32));
-        let mut there = self.route(client, server);
-        let mut back = self.route(server, client);
+        let flow = &self.scenario.flows[index];
         let ports = self
             .targets
             .as_ref()
             .map_or(Vec::new(), |targets| ports_of(&self.scenario.events, targets, index));
-        for port in ports {
-            there.extend(self.routes.topology().route_from_port(client, port, server).unwrap_or_default());
-            back.extend(self.route_to_port(server, client, port));
-        }
+        let [there, back] = ways_of(self.routes, flow, &ports);
         table! {
             "there": self.queues(&there),
             "back": self.queues(&back),
-            "nodes": self.nodes(&[(client, &there), (server, &back)]),
+            "nodes": self.nodes(&[(flow.client, &there), (flow.server, &back)]),
         }
     }
 
@@ -45,16 +40,8 @@ impl<'c> Ways<'c> {
     pub(super) fn of_cross(&self, index: usize) -> Value {
         let cross = &self.scenario.cross_traffic[index];
         let [from, to] = [cross.from, cross.to].map(|node| NodeId(node as u32));
-        let there = self.route(from, to);
-        table! { "there": self.queues(&there), "nodes": self.nodes(&[(from, &there)]) }
-    }
-
-    fn route(&self, from: NodeId, to: NodeId) -> Vec<usize> {
-        self.routes.route(from, to).unwrap_or_default()
-    }
-
-    fn route_to_port(&self, from: NodeId, to: NodeId, port: Port) -> Vec<usize> {
-        self.routes.topology().route_to_port(from, to, port).unwrap_or_default()
+        let there = self.routes.route(from, to).expect("the reader refuses cross traffic without a route");
+        table! { "there": self.queues(&there), "nodes": self.nodes(&[(cross.from, &there)]) }
     }
 
     /// The names of queues, each once: those of the table `queue`.
@@ -64,11 +51,10 @@ impl<'c> Ways<'c> {
     }
 
     /// The names of nodes, each once: the first of each way, and the end of each of its hops.
-    fn nodes(&self, ways: &[(NodeId, &Vec<usize>)]) -> Value {
+    fn nodes(&self, ways: &[(usize, &Vec<usize>)]) -> Value {
         let end = |hop: &usize| self.scenario.end_of(self.routes.topology().hop(*hop));
-        let places = ways
-            .iter()
-            .flat_map(|(first, hops)| std::iter::once(first.0 as usize).chain(hops.iter().map(end)));
+        let places =
+            ways.iter().flat_map(|(first, hops)| std::iter::once(*first).chain(hops.iter().map(end)));
         once(places.map(|node| self.scenario.nodes[node].name.clone()))
     }
 }
