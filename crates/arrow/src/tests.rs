@@ -58,7 +58,7 @@ fn text<'a>(of: *const c_char) -> &'a str {
 
 /// A list of what a structure points to.
 fn list<'a, T>(start: *const T, count: i64) -> &'a [T] {
-    // SAFETY: the structure says so many.
+    // SAFETY: the structure states this number of items.
     unsafe { std::slice::from_raw_parts(start, count as usize) }
 }
 

@@ -31,7 +31,7 @@ impl Jitter for PythonJitter {
             let shift = answer.extract::<f64>().ok().filter(|shift| shift.abs() <= longest);
             shift.ok_or_else(|| nonsense(object, "shift", &answer, "a finite number of seconds"))
         });
-        // After an error, until the run ends, there is none.
+        // After an error the delay stays as it is until the run ends.
         shift.map_or(0, |shift| (shift * 1e9).round() as i64)
     }
 }

@@ -60,7 +60,7 @@ pub trait Queue {
     /// Shows every waiting packet, in any order: for the books at the end of a run.
     fn each(&self, show: &mut dyn FnMut(&Packet));
     /// Stops unless what is certain of its contents holds. Called after each of the calls above, by tests, by the fuzzer and
-    /// in builds with debug assertions, in which whoever drives it also checks the contract.
+    /// in builds with debug assertions; there the buffer that drives a queue checks the contract, too.
     fn check(&self) {}
 }
 

@@ -44,7 +44,7 @@ class Middlebox(Plugged):
     """
 
     wake_s: float | None = None
-    """When `on_wake` is to be called; None: not. It is None again when it is called."""
+    """The time in seconds of the next call of `on_wake`; None for no call. Each call sets it back to None first."""
     carriers: list[str]
     """The names of the links and media at the node; `Packet.port` counts them from 0."""
     random: Random
