@@ -6,7 +6,7 @@ use network::{
     Carriers, Exits, LINK, Link, LinkOptions, Node, NodeId, Packet, Place, Port, Step, Topology, World,
     node_address,
 };
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use trace::Interest;
 use units::parameter::{Arguments, Component, Parameter, Value};
@@ -112,7 +112,7 @@ impl Star {
             attachments: &attachments,
             station: true,
             name: "medium air",
-            stream: &|name| Stream::new(1, name),
+            stream: &|name| Generator::new(1, name),
             flows: &[],
             delays: false,
             interest: Interest::NONE,

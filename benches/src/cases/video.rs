@@ -161,13 +161,13 @@ fn line() -> TrackLine {
     let row = &presentation::PRESENTATIONS[0];
     let arguments = Arguments::written(row.parameters, &[("variation", "0.2")], &[]).expect("an option");
     let presentation =
-        (row.build.build)(&arguments, &mut random::Stream::new(1, "bench")).expect("it is sound");
+        (row.build.build)(&arguments, &mut random::Generator::new(1, "bench")).expect("it is sound");
     TrackLine::new(Arc::new(presentation), Kind::Video).expect("there is video")
 }
 
 /// Between 0.3 and 6 Mbit/s, so that all representations are chosen; by a walk, since a path changes slowly.
 fn rates() -> Vec<u64> {
-    let mut stream = random::Stream::new(1, "rates");
+    let mut stream = random::Generator::new(1, "rates");
     let mut rate = 2e6_f64;
     let walk = |_| {
         rate = (rate * (0.8 + 0.41 * stream.unit())).clamp(3e5, 6e6);

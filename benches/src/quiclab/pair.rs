@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Transmit};
-use random::Stream;
+use random::Generator;
 use transport::Outgoing;
 use units::{Duration, Time};
 use wire::Direction;
@@ -53,7 +53,7 @@ impl Pair {
         let endpoint = |local: ([u8; 4], u16), accept| {
             let options =
                 EndpointOptions { accept, ..EndpointOptions::new(local.into(), contexts.tls.clone()) };
-            Endpoint::new(options, Stream::new(1, "pair"))
+            Endpoint::new(options, Generator::new(1, "pair"))
         };
         let (mut client, server) = (endpoint(CLIENT, None), endpoint(SERVER, Some(contexts.config.clone())));
         let handle = client

@@ -81,7 +81,7 @@ mod tests {
     /// whole.
     #[test]
     fn it_stays_between_the_largest_of_half_the_window_and_of_the_whole() {
-        let mut random = random::Stream::new(1, "values");
+        let mut random = random::Generator::new(1, "values");
         let mut filter = WindowedMax::default();
         let mut history = Vec::new();
         for time in 0..2000u64 {

@@ -156,7 +156,7 @@ mod tests {
     /// sizes. What a packet smaller than a full one leaves, or the rounding of a time, does not let the next one leave with it.
     #[test]
     fn a_quantum_of_one_packet_is_even_at_every_rate_and_size() {
-        let mut random = random::Stream::new(1, "sizes");
+        let mut random = random::Generator::new(1, "sizes");
         for rate in [64_000, 1_000_000, 9_999_991, 10_000_000, 123_456_789, 10_000_000_000] {
             for (least, most) in [(1200, 1200), (1173, 1173), (1100, 1200), (40, 1200), (90, 110), (1, 3)] {
                 let mut pacer = Pacer::new(1200, 10, 1);

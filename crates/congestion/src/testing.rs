@@ -4,7 +4,7 @@ use crate::{
     AckSample, Controller, DeliveryRate, Limit, LostPacket, Pacer, RateSample, RttEstimate, SentState, Setup,
     Signal,
 };
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Parameter, Value};
 use units::{Duration, Rate, Time};
@@ -179,7 +179,7 @@ pub(crate) struct Bottleneck {
     pub(crate) limit: f64,
     /// The random loss rate before the queue.
     pub(crate) loss: f64,
-    random: Stream,
+    random: Generator,
     ends: Vec<End>,
 }
 
@@ -221,7 +221,7 @@ impl Bottleneck {
     /// A bottleneck for several senders.
     pub(crate) fn shared(packet: Duration, begins: &[Begin]) -> Bottleneck {
         let ends = begins.iter().map(End::new).collect();
-        let random = Stream::new(1, "loss");
+        let random = Generator::new(1, "loss");
         Bottleneck { packet, free_at: Time::ZERO, limit: f64::MAX, loss: 0.0, random, ends }
     }
 

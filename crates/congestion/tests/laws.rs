@@ -2,13 +2,13 @@
 
 use congestion::CONTROLLERS;
 use congestion::fuzz::{Sender, controllers};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 
 /// A number of random events.
 fn events(seed: u64, count: usize) -> Vec<u8> {
     let mut events = vec![0; count];
-    Stream::new(seed, "events").fill(&mut events);
+    Generator::new(seed, "events").fill(&mut events);
     events
 }
 

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use quinn_proto::{
     ClientConfig, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Incoming, ServerConfig,
 };
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Endpoint {
         local: SocketAddr,
         options: &Options,
         context: Context,
-        random: Stream,
+        random: Generator,
         max_connections: usize,
     ) -> Endpoint {
         let draws = Draws::new(random);

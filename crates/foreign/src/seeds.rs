@@ -1,7 +1,7 @@
 //! The random numbers of quinn-proto: from a named stream instead of the operating system.
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, EndpointConfig};
-use random::Stream;
+use random::Generator;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +12,10 @@ const FIRST_ID_LENGTH: usize = 20;
 
 /// A stream that is shared by several callbacks.
 #[derive(Clone)]
-pub(crate) struct Draws(Arc<Mutex<Stream>>);
+pub(crate) struct Draws(Arc<Mutex<Generator>>);
 
 impl Draws {
-    pub(crate) fn new(stream: Stream) -> Draws {
+    pub(crate) fn new(stream: Generator) -> Draws {
         Draws(Arc::new(Mutex::new(stream)))
     }
 
@@ -25,7 +25,7 @@ impl Draws {
         bytes
     }
     /// A separate stream for a session.
-    pub(crate) fn fork(&self, name: &str) -> Stream {
+    pub(crate) fn fork(&self, name: &str) -> Generator {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fork(name)
     }
     /// The first destination id of a client.

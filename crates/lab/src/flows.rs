@@ -3,12 +3,12 @@
 use crate::ends::end_number;
 use crate::scenario::{Flow, Scenario};
 use network::{NodeId, Port, Routes};
-use random::Stream;
+use random::Generator;
 use wire::Side;
 
 /// The key of the Fast Open cookies of a flow's server.
 pub(crate) fn cookie_key(seed: u64, flow: &str) -> u64 {
-    Stream::seed_for(seed, &format!("flow {flow} cookies"))
+    Generator::seed_for(seed, &format!("flow {flow} cookies"))
 }
 
 /// The number of a sender of cross traffic, behind those of all ends.

@@ -4,7 +4,7 @@ use crate::end::Foreign;
 use crate::scenario::QUINN_CONTROLLERS;
 use foreign::{Acknowledgements, Controller, Options};
 use quic::Config;
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 
 /// Builds an endpoint of quinn-proto. `max_connections`: the most connections of a server; 0 for a client.
@@ -12,7 +12,7 @@ pub(crate) fn quinn(
     local: SocketAddr,
     config: &Config,
     tls: &tls::Context,
-    random: Stream,
+    random: Generator,
     max_connections: usize,
 ) -> Foreign {
     let options = options(config);

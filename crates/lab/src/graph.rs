@@ -10,7 +10,7 @@ use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
 use network::processing::{Processor, ProcessorOptions};
 use network::{BuildError, Carriers, Front, Link, LinkOptions, NodeId, Place, Routes, World};
-use random::{Stream, Watch};
+use random::{Generator, Watch};
 use trace::Interest;
 use units::parameter::{Arguments, Component};
 
@@ -46,7 +46,7 @@ impl Network<'_> {
         mut host: impl FnMut(usize) -> Option<H>,
     ) -> Result<World<H>, RunError> {
         let run = self.run_inputs(tap);
-        let stream = |name: &str| Stream::new(self.seed, name);
+        let stream = |name: &str| Generator::new(self.seed, name);
         let carriers = Carriers {
             links: self.directions(Link::new)?,
             media: self.media(&stream)?,
@@ -124,7 +124,7 @@ impl Network<'_> {
         Ok(all)
     }
 
-    fn media(&self, stream: &dyn Fn(&str) -> Stream) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
+    fn media(&self, stream: &dyn Fn(&str) -> Generator) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
         let flows = flow_numbers(self.scenario);
         let build = |medium: &Medium| {
             let name = format!("medium {}", medium.name);
@@ -169,7 +169,7 @@ impl Network<'_> {
     fn middlebox(
         &self,
         index: usize,
-        stream: &dyn Fn(&str) -> Stream,
+        stream: &dyn Fn(&str) -> Generator,
         run: &RunInputs,
     ) -> Result<Option<Box<dyn Middlebox>>, RunError> {
         let node = &self.scenario.nodes[index];

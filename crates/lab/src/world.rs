@@ -18,7 +18,7 @@ use crate::shared::Shared;
 use congestion::PathStore;
 use network::{Count, NodeId, Packet, Port, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
-use random::Stream;
+use random::Generator;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -31,8 +31,8 @@ use units::parameter::Options as _;
 use wire::Side;
 
 /// The random stream of the application of a flow.
-pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
-    Stream::new(seed, &format!("flow {flow} application"))
+pub(crate) fn application_stream(seed: u64, flow: &str) -> Generator {
+    Generator::new(seed, &format!("flow {flow} application"))
 }
 
 /// Builds a world at time zero. Errors show nothing of the files that the scenario names.
@@ -169,7 +169,7 @@ fn cross_sender(
         SocketAddr::new(node_address(NodeId(node as u32), cross.ip == IpVersion::V6), port)
     };
     let place = format!("cross_traffic {}", cross.name);
-    let stream = Stream::new(seed, &place);
+    let stream = Generator::new(seed, &place);
     let fail = |problem| RunError::Component { place: place.clone(), problem };
     let (name, options) = (cross.source.name, &cross.source.arguments);
     traffic::sources::check(name, options)
@@ -219,7 +219,7 @@ fn foreign_endpoint(
     local: SocketAddr,
     config: &Config,
     tls: &tls::Context,
-    random: Stream,
+    random: Generator,
     max_connections: usize,
 ) -> Result<Foreign, String> {
     Ok(crate::foreign::quinn(local, config, tls, random, max_connections))
@@ -231,7 +231,7 @@ fn foreign_endpoint(
     _: SocketAddr,
     _: &Config,
     _: &tls::Context,
-    _: Stream,
+    _: Generator,
     _: usize,
 ) -> Result<Foreign, String> {
     Err("this build has no quinn-proto".to_owned())
@@ -340,8 +340,8 @@ impl FlowSetup<'_> {
     fn server(&self) -> SocketAddr {
         self.address(self.flow.server, server_port(self.index, self.flow))
     }
-    fn random(&self, side: Side) -> Stream {
-        Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
+    fn random(&self, side: Side) -> Generator {
+        Generator::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
     /// Builds the ends of a flow over QUIC. `foreign`: whether client and server have foreign stacks.
@@ -457,9 +457,9 @@ impl FlowSetup<'_> {
         let make = move |now: Time, index: usize, remote: Option<SocketAddr>| {
             // The first connection has the random stream of the flow, as over QUIC.
             let random = if index == 0 {
-                Stream::new(seed, &format!("flow {name} {side}"))
+                Generator::new(seed, &format!("flow {name} {side}"))
             } else {
-                Stream::new(seed, &format!("flow {name} {side} connection {index}"))
+                Generator::new(seed, &format!("flow {name} {side} connection {index}"))
             };
             let local = remote.map_or(server, |_| SocketAddr::new(client.ip(), ports.of(index)));
             let setup = tcp::Setup {

@@ -2,7 +2,7 @@
 
 use lab::scenario::{Scenario, describe, rooms, rooms_json};
 use proptest::prelude::*;
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -35,13 +35,13 @@ fn file_of(contents: &'static str) -> String {
 
 /// Writes random scenarios from the tables of rooms.
 struct Author {
-    chance: Stream,
+    chance: Generator,
     rooms: Vec<Room>,
 }
 
 impl Author {
     fn new(seed: u64) -> Author {
-        Author { chance: Stream::new(seed, "author"), rooms: rooms().to_vec() }
+        Author { chance: Generator::new(seed, "author"), rooms: rooms().to_vec() }
     }
 
     fn below(&mut self, count: u64) -> u64 {

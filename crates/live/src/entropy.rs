@@ -1,6 +1,6 @@
 //! Random numbers of the operating system: there is no seed on the wire.
 
-use random::{Source, Stream};
+use random::{Generator, Source};
 use std::io;
 
 /// The generator of the operating system.
@@ -19,9 +19,9 @@ impl Source for System {
 ///
 /// # Errors
 /// If the system provides none.
-pub fn system_random() -> io::Result<Stream> {
+pub fn system_random() -> io::Result<Generator> {
     getrandom::fill(&mut [0; 8]).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(Stream::foreign(&System))
+    Ok(Generator::foreign(&System))
 }
 
 /// A random 64-bit number.

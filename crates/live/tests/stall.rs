@@ -26,7 +26,7 @@ fn be_mute(socket: &UdpSocket, stop: &AtomicBool) {
     let config = Config::with(&[("max_idle_timeout", Value::Duration(Duration::ZERO))]).unwrap();
     let options =
         EndpointOptions { accept: Some(Arc::new(config)), ..EndpointOptions::new(local, tls.unwrap()) };
-    let mut endpoint = Endpoint::new(options, random::Stream::new(1, "mute"));
+    let mut endpoint = Endpoint::new(options, random::Generator::new(1, "mute"));
     let (mut bytes, mut out) = (vec![0; 65_536], Vec::new());
     while !stop.load(Ordering::Relaxed) {
         if let Ok((length, remote)) = socket.recv_from(&mut bytes) {

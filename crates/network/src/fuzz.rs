@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
 use crate::rate;
 use crate::series::{self, Series};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Value};
 use units::{Duration, Rate, Time};
@@ -43,7 +43,7 @@ pub fn queues(data: &[u8]) -> Outcome {
     let setup = Setup { rate, round_trip: Duration::from_millis(20), mtu: 1500, flows: &flows };
     let arguments =
         Arguments(row.parameters.iter().filter_map(|option| value(option, limit, *seed)).collect());
-    let built = queue::build(row.name, &arguments, setup, Stream::new(u64::from(*seed), "fuzz"));
+    let built = queue::build(row.name, &arguments, setup, Generator::new(u64::from(*seed), "fuzz"));
     let Ok(queue) = built else { return Outcome::new() };
     let parsed = limit.parse().unwrap_or(units::parameter::Limit::Unlimited);
     let bound = Bound::new(parsed, setup);
@@ -232,7 +232,7 @@ pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
     let given: Vec<(&str, Value)> = given.collect();
     let arguments =
         Arguments::filled(row.parameters, &given, &crate::rooms()).expect("all others have defaults");
-    let mut server = match rate::build(kind, &arguments, Stream::new(1, "rate")) {
+    let mut server = match rate::build(kind, &arguments, Generator::new(1, "rate")) {
         Ok(server) => server,
         Err(error) => {
             let said = error.to_string();
@@ -282,7 +282,7 @@ pub fn courses(text: &str) -> [bool; 2] {
         let said = error.to_string();
         assert!(!said.chars().any(char::is_control) && said.len() < 4_000, "{said:?}");
     };
-    let stream = || Stream::new(1, "courses");
+    let stream = || Generator::new(1, "courses");
     let jitter = crate::jitter::build("trace", &arguments(), stream()).map_err(told).is_ok();
     let loss = crate::loss::build("trace", &arguments(), stream()).map_err(told).is_ok();
     for (room, is_read) in [("jitters", jitter), ("losses", loss)] {

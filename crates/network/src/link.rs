@@ -36,7 +36,7 @@ use crate::rate::{self, Server};
 use crate::series;
 use impairments::{Fate, Impairments};
 pub(crate) use line::Line;
-use random::{Stream, Watch};
+use random::{Generator, Watch};
 use std::fmt;
 use trace::Log;
 use units::parameter::Options;
@@ -83,7 +83,7 @@ impl Link {
     /// # Errors
     /// If an option cannot be used, such as a malformed trace.
     pub fn new(options: &LinkOptions<'_>) -> Result<Link, BuildError> {
-        let stream = |name: &str, purpose: &str| Stream::new(options.seed, &format!("{name} {purpose}"));
+        let stream = |name: &str, purpose: &str| Generator::new(options.seed, &format!("{name} {purpose}"));
         Link::with(options, stream)
     }
 
@@ -98,7 +98,7 @@ impl Link {
     }
 
     /// `stream` returns the stream of a name for a purpose.
-    fn with(options: &LinkOptions<'_>, stream: impl Fn(&str, &str) -> Stream) -> Result<Link, BuildError> {
+    fn with(options: &LinkOptions<'_>, stream: impl Fn(&str, &str) -> Generator) -> Result<Link, BuildError> {
         let direction = DirectionOptions::of(options.arguments);
         let shared = stream(options.shared, "series");
         let stream = |purpose: &str| stream(options.name, purpose);

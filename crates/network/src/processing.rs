@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use crate::queue::Setup;
-use random::Stream;
+use random::Generator;
 use trace::{Interest, Log};
 use units::parameter::{Arguments, Component, Limit, OptionError, Options, Room, Row, Value};
 use units::{Duration, Time};
@@ -116,7 +116,7 @@ impl Processor {
         };
         Ok(Processor {
             // A drop-tail queue draws nothing.
-            buffer: Buffer::new(&buffer, Stream::new(0, options.name))?,
+            buffer: Buffer::new(&buffer, Generator::new(0, options.name))?,
             packet: server.packet,
             ack: server.ack_time(),
             byte: server.byte,

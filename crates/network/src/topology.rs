@@ -606,7 +606,7 @@ mod tests {
     #[test]
     fn routes_are_those_of_a_search_through_all_hops() {
         for seed in 0..200 {
-            let mut random = random::Stream::new(seed, "topology");
+            let mut random = random::Generator::new(seed, "topology");
             let mut below = |limit: u64| (random.bits() % limit) as usize;
             let names: Vec<String> = (0..2 + below(7)).map(|node| node.to_string()).collect();
             let count = names.len();

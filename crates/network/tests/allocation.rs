@@ -131,7 +131,7 @@ fn a_warm_access_node_allocates_nothing() {
             carriers: &carriers,
             links: 2,
             name: "node ap",
-            stream: &|name| random::Stream::new(1, name),
+            stream: &|name| random::Generator::new(1, name),
             interest: trace::Interest::NONE,
         };
         let mut node = middlebox::build(name, &options).unwrap();

@@ -6,7 +6,7 @@ mod support;
 
 use network::medium::{self, Medium, MediumOptions};
 use network::{Exits, NodeId, Packet, node_address};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use support::{arguments, ms};
 use trace::Interest;
@@ -29,11 +29,11 @@ struct Drawn {
 }
 
 /// One of some words.
-fn one(draw: &mut Stream, words: &[&str]) -> String {
+fn one(draw: &mut Generator, words: &[&str]) -> String {
     words[draw.below(words.len() as u64) as usize].to_owned()
 }
 
-fn packets(draw: &mut Stream, terminals: u64, between: bool) -> Vec<(Time, (u16, u16), u32)> {
+fn packets(draw: &mut Generator, terminals: u64, between: bool) -> Vec<(Time, (u16, u16), u32)> {
     let gap = [20_000, 200_000, 2_000_000, 20_000_000][draw.below(4) as usize];
     let in_bursts = draw.chance(0.5);
     let mut now = 0;
@@ -53,7 +53,7 @@ fn packets(draw: &mut Stream, terminals: u64, between: bool) -> Vec<(Time, (u16,
     (0..600).map(packet).collect()
 }
 
-fn channel(draw: &mut Stream) -> String {
+fn channel(draw: &mut Generator) -> String {
     match draw.below(3) {
         0 => format!("constant sinr={}", draw.below(30) as f64 - 4.0),
         1 => "drawn distance=300;speed=10".to_owned(),
@@ -62,7 +62,7 @@ fn channel(draw: &mut Stream) -> String {
 }
 
 fn cell(seed: u64) -> Drawn {
-    let mut random = Stream::new(seed, "cell");
+    let mut random = Generator::new(seed, "cell");
     let draw = &mut random;
     let kind = if draw.chance(0.3) { "nr" } else { "lte" };
     let terminals = [1, 1, 2, 3, 5, 12][draw.below(6) as usize];
@@ -126,7 +126,7 @@ fn cell(seed: u64) -> Drawn {
 }
 
 fn wlan(seed: u64) -> Drawn {
-    let mut random = Stream::new(seed, "wlan");
+    let mut random = Generator::new(seed, "wlan");
     let draw = &mut random;
     let terminals = [1, 2, 3, 5, 12][draw.below(5) as usize];
     let standard = one(draw, &["b", "a", "g", "n", "n-2.4"]);
@@ -170,7 +170,7 @@ impl Drawn {
             attachments: &attachments,
             station: true,
             name: "medium air",
-            stream: &|name| Stream::new(seed, name),
+            stream: &|name| Generator::new(seed, name),
             flows: &[],
             delays: true,
             interest: Interest::NONE,

@@ -89,7 +89,7 @@ fn some_altered_rate_files_are_accepted_and_some_refused() {
 /// vacuous.
 #[test]
 fn every_queue_is_driven_to_its_limits() {
-    let mut stream = random::Stream::new(1, "calls");
+    let mut stream = random::Generator::new(1, "calls");
     for row in 0..QUEUES.len() as u8 {
         let (mut sent, mut dropped, mut marked) = (0, 0, 0);
         for limit in 0..7 {

@@ -9,7 +9,7 @@ use network::{
     CarrierStats, Carriers, Count, Exits, Hop, Node, NodeId, Packet, PacketBooks, Place, Port, Step,
     Topology, World, node_address, port_address,
 };
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use support::{arguments, link, ms};
 use trace::Interest;
@@ -115,7 +115,7 @@ fn on_medium(name: &str, seed: u64, given: &[(&str, &str)], star: bool) -> World
             attachments: &attachments,
             station: star,
             name: "medium air",
-            stream: &|name| Stream::new(seed, name),
+            stream: &|name| Generator::new(seed, name),
             flows: &[],
             delays: true,
             interest: Interest::ALL,
@@ -249,7 +249,7 @@ fn losses_of_an_attachment_affect_both_directions() {
         attachments: &attachments,
         station: false,
         name: "medium air",
-        stream: &|name| Stream::new(1, name),
+        stream: &|name| Generator::new(1, name),
         flows: &[],
         delays: false,
         interest: Interest::NONE,
@@ -280,7 +280,7 @@ fn through_middlebox(name: &str, seed: u64) -> World<Talker> {
         carriers: &carriers,
         links: carriers.len(),
         name: "node box",
-        stream: &|name| Stream::new(seed, name),
+        stream: &|name| Generator::new(seed, name),
         interest: Interest::ALL,
     };
     let built = middlebox::build(name, &options).unwrap();
@@ -335,7 +335,7 @@ fn two_nodes_inside_of_one_nat_reach_each_other_by_their_own_addresses() {
         carriers: &carriers,
         links: carriers.len(),
         name: "node box",
-        stream: &|name| Stream::new(1, name),
+        stream: &|name| Generator::new(1, name),
         interest: Interest::ALL,
     };
     let nat = middlebox::build("nat", &options).unwrap();

@@ -4,7 +4,7 @@ mod support;
 
 use network::medium::{self, LaneView, Medium, MediumOptions};
 use network::{Exits, NodeId, Packet, node_address};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use support::{arguments, ms, us};
 use trace::Interest;
@@ -36,7 +36,7 @@ impl Wlan {
             attachments: &attachments,
             station: true,
             name: "medium air",
-            stream: &|name| Stream::new(seed, name),
+            stream: &|name| Generator::new(seed, name),
             flows: &[],
             delays: true,
             interest: Interest::NONE,

@@ -1,7 +1,7 @@
 //! The random quantities of a model, each with its own law and random stream.
 
 use super::Fault;
-use random::{Bounded, LawError, Stream};
+use random::{Bounded, Generator, LawError};
 use units::Duration;
 
 /// A random quantity of a model.
@@ -20,16 +20,16 @@ pub type Laws = Vec<Quantity>;
 #[derive(Debug, Clone)]
 pub(super) struct Draws {
     law: Bounded,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Draws {
     /// The quantities in order. Each has its own stream, seeded by its name: changing the law of one does not affect
     /// the others.
-    pub(super) fn of(laws: &[Quantity], stream: &mut Stream) -> Vec<Draws> {
+    pub(super) fn of(laws: &[Quantity], stream: &mut Generator) -> Vec<Draws> {
         let seed = stream.bits();
         laws.iter()
-            .map(|quantity| Draws { law: quantity.law, stream: Stream::new(seed, quantity.name) })
+            .map(|quantity| Draws { law: quantity.law, stream: Generator::new(seed, quantity.name) })
             .collect()
     }
 

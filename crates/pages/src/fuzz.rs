@@ -1,7 +1,7 @@
 //! The entry point for fuzzing: any text is either a valid file of pages or is rejected with a one-line error. The
 //! property tests of this crate and the fuzz target call the same function.
 
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, File, Value};
 
@@ -19,7 +19,7 @@ pub fn pages(kind: &str, text: &str) -> bool {
         ("think", Value::Duration(Duration::from_millis(5))),
         ("reading", Value::Duration(Duration::ZERO)),
     ]);
-    let built = crate::build(kind, &arguments, &mut Stream::new(1, "pages"));
+    let built = crate::build(kind, &arguments, &mut Generator::new(1, "pages"));
     match built.expect("there is such a kind") {
         Ok(mut pages) => {
             for _ in 0..PAGES {

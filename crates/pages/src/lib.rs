@@ -18,7 +18,7 @@ pub use drawn::{Laws, Quantity};
 pub use file::{MAX_FILE_BYTES, Replay};
 pub use object::{After, Kind, MAX_BYTES, MAX_OBJECTS, Object, Page, PageError};
 
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use units::Duration;
 use units::parameter::{Arguments, Component, Room, Row};
@@ -45,7 +45,7 @@ pub struct Model {
     /// The random quantities and their laws; empty for pages from a file.
     pub laws: fn(&Arguments) -> Result<Laws, Fault>,
     /// Builds the pages. Random numbers come from streams derived from the given one.
-    pub pages: fn(&Arguments, &mut Stream) -> Built,
+    pub pages: fn(&Arguments, &mut Generator) -> Built,
     /// What a user should know about the files of valid options, such as what was left out of them.
     pub notes: fn(&Arguments) -> Vec<String>,
 }
@@ -66,7 +66,7 @@ pub fn room() -> Room {
 pub fn build(
     name: &str,
     arguments: &Arguments,
-    stream: &mut Stream,
+    stream: &mut Generator,
 ) -> Option<Result<Box<dyn Pages>, Fault>> {
     model(name).map(|model| (model.pages)(arguments, stream))
 }
@@ -81,13 +81,13 @@ pub fn laws(name: &str, arguments: &Arguments) -> Option<Result<Laws, Fault>> {
 
 /// The first `count` numbers of each quantity that pages with these laws draw from this stream, in the order of the
 /// laws.
-pub fn draws(laws: &Laws, stream: &mut Stream, count: usize) -> Vec<Vec<f64>> {
+pub fn draws(laws: &Laws, stream: &mut Generator, count: usize) -> Vec<Vec<f64>> {
     let draw = |mut draws: drawn::Draws| (0..count).map(|_| draws.draw()).collect();
     drawn::Draws::of(laws, stream).into_iter().map(draw).collect()
 }
 
 /// The pages of a component of this table whose options were checked.
-pub fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
+pub fn of(component: &Component, stream: &mut Generator) -> Box<dyn Pages> {
     match build(component.name, &component.arguments, stream) {
         Some(Ok(pages)) => pages,
         // An unreachable fallback: `check` rejects such options.
@@ -104,7 +104,7 @@ pub fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
 /// See [`build`].
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
     // Only the existence of the pages matters, not the random numbers.
-    build(name, arguments, &mut Stream::new(0, "pages")).map_or(Ok(()), |pages| pages.map(|_| ()))
+    build(name, arguments, &mut Generator::new(0, "pages")).map_or(Ok(()), |pages| pages.map(|_| ()))
 }
 
 /// What a user should know about the files of a component of this room.

@@ -30,7 +30,7 @@ const MAX_HOST: usize = 253;
 const COLUMNS: [&str; 10] =
     ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing", "host"];
 
-fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
+fn pages(arguments: &Arguments, _: &mut random::Generator) -> Built {
     let ListOptions { file, pages } = ListOptions::of(arguments);
     let (page, _) = parse(&file.text, pages.reading)
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn the_fault_names_option_and_file() {
         let wrong = arguments(&ROW, &[("file", "size\nx\n")]);
-        let Err((option, problem)) = pages(&wrong, &mut random::Stream::new(1, "")) else {
+        let Err((option, problem)) = pages(&wrong, &mut random::Generator::new(1, "")) else {
             panic!("it was read")
         };
         assert_eq!(option, "file");

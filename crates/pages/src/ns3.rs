@@ -4,7 +4,7 @@
 use super::drawn::{Draws, quantity};
 use super::request_options::RequestOptions;
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
-use random::{Beyond, Law, Stream};
+use random::{Beyond, Generator, Law};
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Size};
 
@@ -100,20 +100,20 @@ fn laws(options: &Ns3Options) -> Result<Laws, Fault> {
     ])
 }
 
-fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
+fn pages(arguments: &Arguments, stream: &mut Generator) -> Built {
     let options = Ns3Options::of(arguments);
     let draws = Draws::of(&laws(&options)?, stream);
-    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), request: options.request }))
+    Ok(Box::new(DrawnPages { draws, parents: stream.fork("parents"), request: options.request }))
 }
 
-struct Generator {
+struct DrawnPages {
     draws: Vec<Draws>,
     /// Selects the main object that names an embedded one.
-    parents: Stream,
+    parents: Generator,
     request: RequestOptions,
 }
 
-impl Pages for Generator {
+impl Pages for DrawnPages {
     fn next(&mut self) -> Page {
         let mains = self.draws[MAIN_COUNT].whole(1);
         let embedded = self.draws[EMBEDDED_COUNT].whole(0);

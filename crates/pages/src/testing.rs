@@ -1,7 +1,7 @@
 //! Helpers for tests of the models: options and pages.
 
 use super::{Model, Page};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Default, File, Kind, Row, Value};
 
 /// The options of a row: those in `set`, and the defaults of the others.
@@ -34,6 +34,6 @@ fn value(kind: Kind, text: &str) -> Value {
 
 /// The first `count` pages of a model.
 pub(super) fn pages_of(row: &Row<Model>, set: &[(&str, &str)], seed: u64, count: usize) -> Vec<Page> {
-    let mut pages = (row.build.pages)(&arguments(row, set), &mut Stream::new(seed, "pages")).unwrap();
+    let mut pages = (row.build.pages)(&arguments(row, set), &mut Generator::new(seed, "pages")).unwrap();
     (0..count).map(|_| pages.next()).collect()
 }

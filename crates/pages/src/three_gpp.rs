@@ -4,7 +4,7 @@
 use super::drawn::{Draws, quantity};
 use super::request_options::RequestOptions;
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
-use random::{Beyond, Law, Stream};
+use random::{Beyond, Generator, Law};
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Size};
 
@@ -114,19 +114,19 @@ fn log_normal(mean: f64, deviation: f64) -> Law {
     Law::LogNormal { mu: mean.ln() - variance / 2.0, sigma: variance.sqrt() }
 }
 
-fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
+fn pages(arguments: &Arguments, stream: &mut Generator) -> Built {
     let options = ThreeGppOptions::of(arguments);
     let draws = Draws::of(&laws(&options)?, stream);
-    Ok(Box::new(Generator { draws, scale: options.embedded_count_scale, request: options.request }))
+    Ok(Box::new(DrawnPages { draws, scale: options.embedded_count_scale, request: options.request }))
 }
 
-struct Generator {
+struct DrawnPages {
     draws: Vec<Draws>,
     scale: u64,
     request: RequestOptions,
 }
 
-impl Pages for Generator {
+impl Pages for DrawnPages {
     fn next(&mut self) -> Page {
         let main = self.draws[MAIN_SIZE].whole(1);
         let embedded = self.draws[EMBEDDED_COUNT].whole(self.scale) - self.scale;

@@ -4,7 +4,7 @@ use crate::error;
 use lab::outside::{Part, SOURCE, Wanted};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
-use random::Stream;
+use random::Generator;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::fault;
@@ -113,7 +113,7 @@ impl Object {
 pub(crate) fn started(
     code: &Code,
     arguments: &Arguments,
-    mut stream: Stream,
+    mut stream: Generator,
     set: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>,
 ) -> Result<Object, String> {
     Python::attach(|py| {

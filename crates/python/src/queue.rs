@@ -12,7 +12,7 @@ use network::{Count, Packet, Port};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use random::Stream;
+use random::Generator;
 use units::Time;
 use units::parameter::{Arguments, Row};
 
@@ -36,7 +36,7 @@ impl PythonQueue {
         code: &Code,
         arguments: &Arguments,
         setup: Setup<'_>,
-        stream: Stream,
+        stream: Generator,
     ) -> Result<PythonQueue, String> {
         let object = started(code, arguments, stream, |py, object| {
             let flows = PyDict::new(py);

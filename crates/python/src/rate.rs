@@ -6,7 +6,7 @@ use lab::outside::PlugError;
 use network::rate::{self, RateError, Serve, Server};
 use pyo3::intern;
 use pyo3::prelude::*;
-use random::Stream;
+use random::Generator;
 use std::fmt;
 use units::parameter::{Arguments, Row};
 use units::{Rate, Time};
@@ -33,7 +33,7 @@ impl fmt::Debug for PythonRate {
 }
 
 impl PythonRate {
-    fn new(code: &Code, arguments: &Arguments, stream: Stream) -> Result<PythonRate, String> {
+    fn new(code: &Code, arguments: &Arguments, stream: Generator) -> Result<PythonRate, String> {
         let mut object = started(code, arguments, stream, |_, _| Ok(()))?;
         let mean = object.try_call(|py, object| {
             let given = object.getattr(intern!(py, "mean_bps"))?;

@@ -10,7 +10,7 @@
 //!   of that, so that the server needs no memory of it.
 
 use congestion::{Learned, Refusal, Saved, Spent};
-use random::Stream;
+use random::Generator;
 use std::net::{IpAddr, SocketAddr};
 use tls::EndpointKey;
 use units::Duration;
@@ -58,7 +58,7 @@ pub(crate) enum Credential {
 /// The token of a Retry packet with this source id, which answers a packet to `presentation.destination`.
 pub(crate) fn retry_token(
     key: &EndpointKey,
-    random: &mut Stream,
+    random: &mut Generator,
     presentation: &Presentation,
     source: ConnectionId,
 ) -> Vec<u8> {
@@ -73,7 +73,7 @@ pub(crate) fn retry_token(
 /// A token for a NEW_TOKEN frame to this address.
 pub(crate) fn new_token(
     key: &EndpointKey,
-    random: &mut Stream,
+    random: &mut Generator,
     to: IpAddr,
     version: Version,
     date_ms: u64,
@@ -84,7 +84,7 @@ pub(crate) fn new_token(
 /// The same with the capacity of the path.
 pub(crate) fn capacity_token(
     key: &EndpointKey,
-    random: &mut Stream,
+    random: &mut Generator,
     version: Version,
     (date_ms, learned): (u64, Learned),
 ) -> Vec<u8> {
@@ -120,7 +120,7 @@ impl CapacityText {
 /// The capacity that a client presents, or why it cannot be used.
 pub(crate) type Presented = Result<Learned, Refusal>;
 
-fn seal(key: &EndpointKey, random: &mut Stream, kind: u8, context: &[u8], text: &[u8]) -> Vec<u8> {
+fn seal(key: &EndpointKey, random: &mut Generator, kind: u8, context: &[u8], text: &[u8]) -> Vec<u8> {
     // RFC 9000-8.1.4-1, 9000-8.1.3-4: "unique across all clients". 128 random bits.
     let mut salt = [0; 16];
     random.fill(&mut salt);
@@ -300,7 +300,7 @@ mod tests {
     /// RFC 9000-8.1.4-1, 9000-8.1.4-2: a token is bound to address, port, id, version and time.
     #[test]
     fn the_token_of_a_retry_is_valid_only_where_it_was_issued() {
-        let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &presentation(), id(2));
+        let token = retry_token(&key(), &mut Generator::new(1, "tokens"), &presentation(), id(2));
         assert_eq!(token.len(), RETRY_LENGTH);
         let back = Presentation { destination: id(2), ..presentation() };
         assert_eq!(check(&token, &back), Credential::Retried(id(1)));
@@ -327,7 +327,7 @@ mod tests {
     /// RFC 9000-8.1.1-1, 9000-8.1.3-4, 9000-8.1.4-3.
     #[test]
     fn a_new_token_is_valid_at_its_address_with_any_port() {
-        let mut random = Stream::new(1, "tokens");
+        let mut random = Generator::new(1, "tokens");
         let ip = presentation().remote.ip();
         let mut issue = || new_token(&key(), &mut random, ip, Version::V1, 1_000_000);
         let (token, another) = (issue(), issue());
@@ -351,7 +351,7 @@ mod tests {
     /// A token with a capacity is one of NEW_TOKEN, bound to its address, and nobody but the server reads or makes it.
     #[test]
     fn a_token_carries_a_capacity() {
-        let mut random = Stream::new(1, "tokens");
+        let mut random = Generator::new(1, "tokens");
         let remote = presentation().remote;
         let saved = Saved { window: 3_750_000, rtt: Duration::from_millis(600) };
         let learned = Learned { saved, ip: remote.ip(), date_ms: 999_000 };
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn no_token_is_accepted_twice_however_many_there_are() {
         let mut spent = SpentTokens::default();
-        let mut random = Stream::new(1, "tokens");
+        let mut random = Generator::new(1, "tokens");
         let ip = presentation().remote.ip();
         let mut check = |token: &[u8]| spent.check(&key(), token, &presentation(), LIFETIMES);
         let tokens: Vec<_> = (0..Spent::LIMIT as u64 + 100)

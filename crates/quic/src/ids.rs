@@ -2,7 +2,7 @@
 
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
 use units::cache::ask_for;
@@ -39,7 +39,7 @@ fn masked(key: SipKey, id: u64) -> u64 {
 }
 
 impl IdMaker {
-    fn make(&self, random: &mut Stream) -> ConnectionId {
+    fn make(&self, random: &mut Generator) -> ConnectionId {
         // RFC 9000-5.1-1: no "information that can be used by an external observer": both the nonce and the
         // masked slot differ.
         let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
@@ -75,7 +75,7 @@ impl NumberedId {
 #[derive(Debug)]
 pub(crate) struct LocalIds {
     maker: IdMaker,
-    random: Stream,
+    random: Generator,
     active: Vec<NumberedId>,
     next_sequence: u64,
     /// The number of ids sent to the peer.
@@ -83,7 +83,7 @@ pub(crate) struct LocalIds {
 }
 
 impl LocalIds {
-    pub(crate) fn new(maker: IdMaker, random: Stream) -> LocalIds {
+    pub(crate) fn new(maker: IdMaker, random: Generator) -> LocalIds {
         let mut ids = LocalIds { maker, random, active: Vec::with_capacity(2), next_sequence: 0, sent: 1 };
         ids.issue();
         ids
@@ -448,7 +448,7 @@ mod tests {
     fn only_the_endpoint_can_derive_the_slot_of_an_id() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));
         let maker = IdMaker { key: key.clone(), slot: 77 };
-        let mut local = LocalIds::new(maker, Stream::new(1, "ids"));
+        let mut local = LocalIds::new(maker, Generator::new(1, "ids"));
         let first: [u8; 8] = local.first().as_bytes().try_into().unwrap();
         assert_eq!(IdMaker::slot_of(key.ids(), first), 77);
         assert_ne!(IdMaker::slot_of(EndpointKey::new(&[43; 32]).ids(), first), 77);
@@ -475,7 +475,7 @@ mod tests {
         let (mut ids, mut tokens, mut tails) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for connection in 0..500 {
             let maker = IdMaker { key: key.clone(), slot: 5 };
-            let mut local = LocalIds::new(maker, Stream::new(connection, "ids"));
+            let mut local = LocalIds::new(maker, Generator::new(connection, "ids"));
             local.top_up(8, |_| ());
             for sequence in 0..8 {
                 let known = local.get(sequence).unwrap();

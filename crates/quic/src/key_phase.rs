@@ -212,7 +212,7 @@ mod tests {
     fn keys() -> PacketKeys {
         let context = tls::Context::new(&tls::Options::default(), &[b"test"], 1).unwrap();
         let start = |name| tls::Start {
-            random: random::Stream::new(1, name),
+            random: random::Generator::new(1, name),
             now: Time::ZERO,
             version: 1,
             change: tls::Change::Never,

@@ -1,7 +1,7 @@
 //! The parameters for opening a connection.
 
 use crate::config::Config;
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Opening {
     /// Certificates, keys and packet protection of this connection. Default: `None`, those of the endpoint.
     pub tls: Option<tls::Context>,
     /// The connection's source of randomness. Default: `None`, the endpoint's stream, which its connections share.
-    pub random: Option<Stream>,
+    pub random: Option<Generator>,
 }
 
 impl Opening {

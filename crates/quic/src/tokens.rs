@@ -5,7 +5,7 @@ use crate::address_token::{capacity_token, new_token};
 use crate::bdp_frame::{BdpFrame, Opened};
 use crate::resume::{RememberedServer, Session};
 use congestion::{Learned, Refusal, Resume};
-use random::Stream;
+use random::Generator;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tls::EndpointKey;
@@ -15,7 +15,7 @@ use wire::Version;
 /// Issues a server's tokens for a client's later connections, and stores the issued ones.
 pub(crate) struct TokenIssuer {
     key: Arc<EndpointKey>,
-    random: Stream,
+    random: Generator,
     /// Provides the date.
     tls: tls::Context,
     issued: Vec<Vec<u8>>,
@@ -23,7 +23,7 @@ pub(crate) struct TokenIssuer {
 
 impl TokenIssuer {
     /// An issuer of tokens with this key, made unique by these random numbers.
-    pub(crate) fn new(key: Arc<EndpointKey>, random: Stream, tls: tls::Context) -> Box<TokenIssuer> {
+    pub(crate) fn new(key: Arc<EndpointKey>, random: Generator, tls: tls::Context) -> Box<TokenIssuer> {
         Box::new(TokenIssuer { key, random, tls, issued: Vec::new() })
     }
 }

@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::error::TransportError;
 use crate::opening::Opening;
-use random::Stream;
+use random::Generator;
 use tls::{Change, Choice, Choose, Keys};
 use trace::PacketKind;
 use wire::{Code, Side, TransportParameters, Version, VersionInformation, VersionList};
@@ -13,7 +13,7 @@ use wire::{Code, Side, TransportParameters, Version, VersionInformation, Version
 pub(crate) struct Restart {
     pub(crate) tls: tls::Context,
     pub(crate) server_name: Option<String>,
-    pub(crate) random: Stream,
+    pub(crate) random: Generator,
 }
 
 /// The state of a connection that may change its version.
@@ -58,7 +58,7 @@ impl Versions {
         first: Version,
         config: &Config,
         tls: &tls::Context,
-        (opening, fork): (Option<&Opening>, &mut impl FnMut(&'static str) -> Stream),
+        (opening, fork): (Option<&Opening>, &mut impl FnMut(&'static str) -> Generator),
     ) -> Versions {
         let negotiation = (config.versions.iter().count() > 1).then(|| {
             let restart = opening.map(|opening| Restart {

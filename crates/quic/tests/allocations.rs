@@ -6,7 +6,7 @@ mod options;
 
 use options::{config, contexts, count, null, size};
 use quic::{Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
-use random::Stream;
+use random::Generator;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -94,7 +94,7 @@ impl Wire {
         let end = |local: &str, accept| {
             let local_address = local.parse().unwrap();
             let options = EndpointOptions { accept, ..EndpointOptions::new(local_address, tls.clone()) };
-            Endpoint::new(options, Stream::new(1, local))
+            Endpoint::new(options, Generator::new(1, local))
         };
         let mut ends = [end(CLIENT, None), end(SERVER, Some(config.clone()))];
         let handle =

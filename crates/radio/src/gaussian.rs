@@ -1,6 +1,6 @@
 //! The tail of the normal distribution, and draws from it.
 
-use random::Stream;
+use random::Generator;
 
 /// The probability that a standard normal value exceeds `x`, with an error below 7.5e-8 (Abramowitz and Stegun 1964,
 /// formula 26.2.17).
@@ -16,7 +16,7 @@ pub(crate) fn q(x: f64) -> f64 {
 }
 
 /// A standard normal value; two draws from `stream` (Box and Muller 1958, the cosine alone).
-pub(crate) fn draw(stream: &mut Stream) -> f64 {
+pub(crate) fn draw(stream: &mut Generator) -> f64 {
     let radius = (2.0 * stream.exponential()).sqrt();
     radius * (std::f64::consts::TAU * stream.unit()).cos()
 }
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn draws_have_mean_0_and_variance_1() {
-        let mut stream = Stream::new(1, "normal");
+        let mut stream = Generator::new(1, "normal");
         let values: Vec<f64> = (0..100_000).map(|_| draw(&mut stream)).collect();
         let mean = values.iter().sum::<f64>() / 1e5;
         let variance = values.iter().map(|x| x * x).sum::<f64>() / 1e5;

@@ -4,7 +4,7 @@
 //! drawn again ([`Beyond::Redraw`], the distribution conditioned on the range, called truncated in the literature),
 //! or replaced by the nearest bound ([`Beyond::Clamp`], which gives the bounds a probability of their own).
 
-use crate::Stream;
+use crate::Generator;
 use rand_distr::{Distribution, Exp, LogNormal, Pareto, Weibull};
 use std::fmt;
 
@@ -170,7 +170,7 @@ impl Bounded {
     }
 
     /// Draws a value. With [`Beyond::Redraw`] this draws from the distribution until a value fits.
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
+    pub fn draw(&self, stream: &mut Generator) -> f64 {
         loop {
             let value = self.sampler.sample(stream);
             match self.beyond {
@@ -183,7 +183,7 @@ impl Bounded {
 }
 
 impl Sampler {
-    fn sample(&self, stream: &mut Stream) -> f64 {
+    fn sample(&self, stream: &mut Generator) -> f64 {
         match self {
             Sampler::Constant(value) => *value,
             Sampler::Exponential(law) => law.sample(stream),
@@ -215,7 +215,7 @@ mod tests {
     const N: usize = 100_000;
 
     fn draws(law: &Bounded) -> Vec<f64> {
-        let mut stream = Stream::new(3, "law");
+        let mut stream = Generator::new(3, "law");
         let mut values: Vec<f64> = (0..N).map(|_| law.draw(&mut stream)).collect();
         values.sort_by(f64::total_cmp);
         values

@@ -1,6 +1,6 @@
 //! Named random streams derived from a seed, and the distributions drawn from them.
 //!
-//! Every component that draws has its own [`Stream`], derived from the run's seed and the component's name, so adding
+//! Every component that draws has its own [`Generator`], derived from the run's seed and the component's name, so adding
 //! a component does not change the draws of any other.
 
 mod law;
@@ -23,7 +23,7 @@ pub trait Source: std::fmt::Debug + Sync {
 
 /// The random numbers of one named component.
 #[derive(Debug, Clone)]
-pub struct Stream(Kind);
+pub struct Generator(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -39,8 +39,8 @@ pub struct Watch(Arc<AtomicBool>);
 
 impl Watch {
     /// A watched stream; its forks are watched too.
-    pub fn stream(&self) -> Stream {
-        Stream(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
+    pub fn stream(&self) -> Generator {
+        Generator(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
     }
 
     /// Whether anything was drawn, or a stream is still held.
@@ -49,35 +49,35 @@ impl Watch {
     }
 }
 
-impl Stream {
+impl Generator {
     /// The stream of the component `name` in the run with this `seed`. Equal arguments yield equal streams.
-    pub fn new(seed: u64, name: &str) -> Stream {
-        Stream(Kind::Seeded(seeded(seed, name)))
+    pub fn new(seed: u64, name: &str) -> Generator {
+        Generator(Kind::Seeded(seeded(seed, name)))
     }
 
     /// A stream whose numbers come from `source`. Nothing that draws from it can be repeated.
-    pub fn foreign(source: &'static dyn Source) -> Stream {
-        Stream(Kind::Foreign(source))
+    pub fn foreign(source: &'static dyn Source) -> Generator {
+        Generator(Kind::Foreign(source))
     }
 
     /// A new stream for a part of the component that owns this one. The fork of a seeded stream depends on `name` and
     /// on the draws made before, and counts as one draw; the fork of a foreign stream has the same source.
     #[must_use]
-    pub fn fork(&mut self, name: &str) -> Stream {
+    pub fn fork(&mut self, name: &str) -> Generator {
         match &mut self.0 {
-            Kind::Seeded(_) => Stream::new(self.bits(), name),
-            Kind::Foreign(source) => Stream::foreign(*source),
+            Kind::Seeded(_) => Generator::new(self.bits(), name),
+            Kind::Foreign(source) => Generator::foreign(*source),
             // Forking is not yet a draw; drawing from the fork is.
             Kind::Watched(watched) => {
                 let generator = seeded(watched.0.next_u64(), name);
-                Stream(Kind::Watched(Box::new((generator, watched.1.clone()))))
+                Generator(Kind::Watched(Box::new((generator, watched.1.clone()))))
             }
         }
     }
 
     /// A seed for a part of the component: equal names yield equal seeds, whatever was drawn before.
     pub fn seed_for(seed: u64, name: &str) -> u64 {
-        Stream::new(seed, name).bits()
+        Generator::new(seed, name).bits()
     }
 
     /// 64 random bits.
@@ -160,7 +160,7 @@ fn other_bits(kind: &mut Kind) -> u64 {
     }
 }
 
-impl TryRng for Stream {
+impl TryRng for Generator {
     type Error = Infallible;
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         match &mut self.0 {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn draws_depend_on_seed_and_name() {
         let draws = |seed, name: &str| {
-            let mut stream = Stream::new(seed, name);
+            let mut stream = Generator::new(seed, name);
             [stream.bits(), stream.bits(), stream.bits()]
         };
         assert_eq!(draws(1, "loss"), draws(1, "loss"));
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn a_fork_of_a_seeded_stream_is_one_draw_and_a_name() {
-        let (mut one, mut other) = (Stream::new(1, "a"), Stream::new(1, "a"));
-        let expected = Stream::new(other.bits(), "b").bits();
+        let (mut one, mut other) = (Generator::new(1, "a"), Generator::new(1, "a"));
+        let expected = Generator::new(other.bits(), "b").bits();
         assert_eq!(one.fork("b").bits(), expected);
         assert_eq!(one.bits(), other.bits());
     }
@@ -216,7 +216,7 @@ mod tests {
                 bytes.fill(7);
             }
         }
-        let mut stream = Stream::foreign(&Sevens);
+        let mut stream = Generator::foreign(&Sevens);
         let mut fork = stream.fork("b");
         let mut bytes = [0; 3];
         fork.fill(&mut bytes);
@@ -238,13 +238,13 @@ mod tests {
         drop(kept);
         assert!(!watch.draws());
         for draw in [
-            |stream: &mut Stream| stream.bits(),
-            |stream: &mut Stream| stream.fork("part").unit() as u64,
-            |stream: &mut Stream| {
+            |stream: &mut Generator| stream.bits(),
+            |stream: &mut Generator| stream.fork("part").unit() as u64,
+            |stream: &mut Generator| {
                 stream.fill(&mut [0; 3]);
                 0
             },
-            |stream: &mut Stream| u64::from(stream.try_next_u32().unwrap()),
+            |stream: &mut Generator| u64::from(stream.try_next_u32().unwrap()),
         ] {
             let watch = Watch::default();
             let _ = draw(&mut watch.stream());
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn below_is_uniform_and_in_range() {
-        let mut stream = Stream::new(7, "test");
+        let mut stream = Generator::new(7, "test");
         let mut seen = [0u32; 6];
         for _ in 0..60_000 {
             seen[stream.below(6) as usize] += 1;

@@ -10,7 +10,7 @@ pub(crate) use encode::{Injected, Values};
 
 use crate::options::Options;
 use quic::Config;
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use tls::{KeyChange, Level, Session};
 use units::Time;
@@ -107,7 +107,7 @@ impl Peer {
     /// Creates the TLS session once the transport parameters are known.
     fn begin(&mut self) {
         let name = if self.retry_source.is_some() { "peer after Retry" } else { "peer" };
-        let random = Stream::new(self.seed, name);
+        let random = Generator::new(self.seed, name);
         let mut parameters = Vec::new();
         self.parameters().encode(&mut parameters, None);
         let start = tls::Start::new(random, Version::V1.0, parameters);

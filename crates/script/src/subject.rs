@@ -8,7 +8,7 @@ use quic::{
     CloseReason, Connection, Data, Datagram, DatagramError, Endpoint, EndpointOptions, Handle, Migration,
     Opening, StreamError, Transmit,
 };
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use transport::Outgoing;
@@ -86,7 +86,7 @@ impl Subject {
             ..EndpointOptions::new(local, context)
         };
         Subject {
-            endpoint: Endpoint::new(made, Stream::new(options.seed, "endpoint")),
+            endpoint: Endpoint::new(made, Generator::new(options.seed, "endpoint")),
             handle: None,
             config,
             role: options.role,

@@ -1,13 +1,13 @@
 //! TCP Fast Open: data in the SYN, for clients with a cookie of the server (RFC 7413).
 
-use random::Stream;
+use random::Generator;
 use std::net::IpAddr;
 use wire::tcp::Cookie;
 
 /// The cookie that a server with this key issues to a client at this address (section 4.1.2). It is not
 /// cryptographically secure: the endpoint runs in simulated networks.
 pub(crate) fn cookie(key: u64, client: IpAddr) -> Cookie {
-    let bytes = Stream::seed_for(key, &client.to_string()).to_be_bytes();
+    let bytes = Generator::seed_for(key, &client.to_string()).to_be_bytes();
     Cookie::new(&bytes).unwrap_or_default()
 }
 

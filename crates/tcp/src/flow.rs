@@ -383,7 +383,7 @@ mod tests {
             let setup = crate::Setup {
                 local: ([10, 0, 0, 1], 1 + index as u16).into(),
                 config: Arc::default(),
-                random: random::Stream::new(1, "test"),
+                random: random::Generator::new(1, "test"),
                 interest: trace::Interest::NONE,
                 tls: crate::TlsSizes {
                     server_name: String::new(),

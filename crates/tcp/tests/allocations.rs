@@ -1,6 +1,6 @@
 //! The memory cost of connections: no allocation per segment once warm, and a small footprint at rest.
 
-use random::Stream;
+use random::Generator;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -79,7 +79,7 @@ impl Wire {
         let setup = |end: usize| Setup {
             local: address(end),
             config: Arc::clone(&config),
-            random: Stream::new(1, ["client", "server"][end]),
+            random: Generator::new(1, ["client", "server"][end]),
             interest: Interest::NONE,
             tls: TlsSizes {
                 server_name: "server.example".to_owned(),

@@ -1,7 +1,7 @@
 //! The server's certificates, derived from the seed and padded to an exact size.
 
 use crate::error::Error;
-use random::Stream;
+use random::Generator;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CustomExtension, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose, SerialNumber, date_time_ymd,
@@ -46,7 +46,7 @@ impl Chain {
         let server_key = key(seed, "tls server key")?;
         let issuer = Issuer::from_params(&authority_params, &authority_key.pair);
         let mut serial = [0; 20];
-        Stream::new(seed, "tls server serial").fill(&mut serial);
+        Generator::new(seed, "tls server serial").fill(&mut serial);
         let builder = CertificateBuilder { server_name, serial, issuer, key: &server_key.pair };
         let taken = authority.der().len();
         let server = builder.with_size(size as usize, taken)?;
@@ -105,7 +105,7 @@ impl CertificateBuilder<'_> {
 /// The authority's parameters.
 fn authority(seed: u64) -> CertificateParams {
     let mut serial = [0; 8];
-    Stream::new(seed, "tls authority serial").fill(&mut serial);
+    Generator::new(seed, "tls authority serial").fill(&mut serial);
     let mut params = CertificateParams::default();
     // The name contains the seed, so that a client recognizes another context's authority as untrusted.
     describe(&mut params, &format!("quiclab authority {seed:016x}"), &serial);
@@ -135,7 +135,7 @@ struct Key {
 /// The Ed25519 key with this name.
 fn key(seed: u64, name: &str) -> Result<Key, Error> {
     let mut secret = [0; 32];
-    Stream::new(seed, name).fill(&mut secret);
+    Generator::new(seed, name).fill(&mut secret);
     let der = PrivatePkcs8KeyDer::from([&PKCS8_ED25519[..], &secret[..]].concat());
     let pair = KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519).map_err(library)?;
     Ok(Key { pair, der: der.into() })

@@ -14,7 +14,7 @@ use crate::start::{Opening, Request, Start, date, supported_version};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
 use crate::trust::Trust;
-use random::{Source, Stream};
+use random::{Generator, Source};
 use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Context {
     fn opening(&self, start: Start) -> Result<Opening, Error> {
         let Start { random, now, version, parameters, change } = start;
         let version = supported_version(version).ok_or(Error::Version(version))?;
-        let random = self.source.map_or(random, Stream::foreign);
+        let random = self.source.map_or(random, Generator::foreign);
         if parameters.len() > LARGEST_PARAMETERS {
             return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
         }

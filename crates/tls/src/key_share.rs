@@ -149,10 +149,10 @@ fn secret(lattice: &[u8], curve: &[u8]) -> SharedSecret {
 mod tests {
     use super::*;
     use crate::lent::{LentState, lend};
-    use random::Stream;
+    use random::Generator;
 
     fn with_draws<T>(work: impl FnOnce() -> T) -> T {
-        let random = Stream::new(1, "test");
+        let random = Generator::new(1, "test");
         lend(&mut Some(LentState::new(random, std::time::Duration::ZERO)), work)
     }
 

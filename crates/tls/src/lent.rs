@@ -9,7 +9,7 @@
 
 use crate::key_log::Secret;
 use crate::store::Admission;
-use random::Stream;
+use random::Generator;
 use rustls::NamedGroup;
 use rustls::client::Tls13ClientSessionValue;
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The state that is lent.
 #[derive(Debug)]
 pub(crate) struct LentState {
-    pub(crate) random: Stream,
+    pub(crate) random: Generator,
     /// The date, as time since 1970.
     pub(crate) date: Duration,
     /// Secrets logged since they were last taken.
@@ -48,7 +48,7 @@ pub(crate) enum Tape {
 
 impl LentState {
     /// The state of a new session.
-    pub(crate) fn new(random: Stream, date: Duration) -> LentState {
+    pub(crate) fn new(random: Generator, date: Duration) -> LentState {
         LentState {
             random,
             date,
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn own(seed: u64) -> Option<LentState> {
-        Some(LentState::new(Stream::new(seed, "test"), Duration::from_secs(seed)))
+        Some(LentState::new(Generator::new(seed, "test"), Duration::from_secs(seed)))
     }
     fn drawn() -> [u8; 8] {
         let mut bytes = [0; 8];

@@ -2,7 +2,7 @@
 
 use crate::keys::known_version;
 use crate::ticket::Ticket;
-use random::Stream;
+use random::Generator;
 use rustls::quic::Version;
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use units::Time;
 #[derive(Debug)]
 pub struct Start {
     /// The session's own random stream.
-    pub random: Stream,
+    pub random: Generator,
     /// The current time, for the age of tickets: see [`Context::with_epoch`](crate::Context::with_epoch).
     pub now: Time,
     /// The QUIC version, 1 or 2 (RFC 9369 section 3.1).
@@ -25,7 +25,7 @@ pub struct Start {
 
 impl Start {
     /// A start at time zero, in a fixed version.
-    pub fn new(random: Stream, version: u32, parameters: Vec<u8>) -> Start {
+    pub fn new(random: Generator, version: u32, parameters: Vec<u8>) -> Start {
         Start { random, now: Time::ZERO, version, parameters, change: Change::Never }
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Debug for Choose {
 
 /// A validated start.
 pub(crate) struct Opening {
-    pub(crate) random: Stream,
+    pub(crate) random: Generator,
     pub(crate) now: Time,
     /// The date at time zero.
     pub(crate) epoch: Duration,

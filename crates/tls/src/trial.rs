@@ -7,7 +7,7 @@ use crate::session::{Level, Session};
 use crate::start::{Request, Start};
 use crate::store::{Admission, TicketStore};
 use crate::ticket::Ticket;
-use random::Stream;
+use random::Generator;
 use rustls::pki_types::ServerName;
 use units::Time;
 
@@ -45,7 +45,7 @@ impl Trial<'_> {
         ticket: Option<Ticket>,
         admission: Option<Admission>,
     ) -> Result<(Transcript, Option<Ticket>), Error> {
-        let start = |name| Start::new(Stream::new(self.seed, name), 1, vec![0; PARAMETERS]);
+        let start = |name| Start::new(Generator::new(self.seed, name), 1, vec![0; PARAMETERS]);
         let request = Request { ticket, early_data: true, ..Request::default() };
         let mut client = (self.client)(start(names[0]), request)?;
         let mut server = (self.server)(start(names[1]), admission)?;

@@ -4,7 +4,7 @@ mod ends;
 
 use ends::{End, run, shape};
 use proptest::prelude::*;
-use random::Stream;
+use random::Generator;
 use tls::{Cipher, Context, Error, KeyShare, Keys, Level, Options, Protection, Request, Secret, Start};
 use units::{Size, Time};
 
@@ -22,8 +22,8 @@ fn options(protection: Protection, key_share: KeyShare) -> Options {
 fn handshake(context: &Context, seed: u64, parameters: (usize, usize), piece: usize) -> (End, End) {
     let (client, server) = (vec![0xc1; parameters.0], vec![0x51; parameters.1]);
     let client =
-        context.client(Start::new(Stream::new(seed, "client"), 1, client), Request::default()).unwrap();
-    let server = context.server(Start::new(Stream::new(seed, "server"), 1, server), None).unwrap();
+        context.client(Start::new(Generator::new(seed, "client"), 1, client), Request::default()).unwrap();
+    let server = context.server(Start::new(Generator::new(seed, "server"), 1, server), None).unwrap();
     let (client, server) = run(client, server, piece);
     assert!(client.session.is_complete() && server.session.is_complete());
     assert_eq!(client.session.peer_parameters(), Some(&vec![0x51; parameters.1][..]));
@@ -91,10 +91,10 @@ fn connections_of_one_thread_do_not_disturb_one_another() {
     let alone = handshake(&context, 1, (60, 80), 1000);
     let make = |seed| {
         let client = context
-            .client(Start::new(Stream::new(seed, "client"), 1, vec![0xc1; 60]), Request::default())
+            .client(Start::new(Generator::new(seed, "client"), 1, vec![0xc1; 60]), Request::default())
             .unwrap();
         let server =
-            context.server(Start::new(Stream::new(seed, "server"), 1, vec![0x51; 80]), None).unwrap();
+            context.server(Start::new(Generator::new(seed, "server"), 1, vec![0x51; 80]), None).unwrap();
         (End::new(client), End::new(server))
     };
     let ((mut client, mut server), (_, mut other)) = (make(1), make(2));
@@ -164,7 +164,7 @@ fn the_longest_chain_and_parameters_work() {
     let long = vec![0; tls::LARGEST_PARAMETERS + 1];
     for context in [&tls, &null] {
         let error = context
-            .client(Start::new(Stream::new(1, "client"), 1, long.clone()), Request::default())
+            .client(Start::new(Generator::new(1, "client"), 1, long.clone()), Request::default())
             .unwrap_err();
         assert!(matches!(error, Error::ParametersTooLong { .. }));
     }
@@ -189,10 +189,10 @@ fn keys_of_all_levels_match_and_update() {
         {
             let context = context(&Options { cipher, protection, ..Options::default() }, H3, 1);
             let client = context
-                .client(Start::new(Stream::new(1, "client"), version, vec![1; 60]), Request::default())
+                .client(Start::new(Generator::new(1, "client"), version, vec![1; 60]), Request::default())
                 .unwrap();
             let server =
-                context.server(Start::new(Stream::new(1, "server"), version, vec![2; 60]), None).unwrap();
+                context.server(Start::new(Generator::new(1, "server"), version, vec![2; 60]), None).unwrap();
             let (mut client, mut server) = (End::new(client), End::new(server));
             assert!(client.session.next_keys().is_none() && server.session.next_keys().is_none());
             server.receive(Level::Initial, &client.sent[0].1, 10_000);
@@ -280,9 +280,10 @@ fn endpoints_without_a_common_protocol_fail_with_alert_120() {
         let options = options(protection, KeyShare::X25519);
         let (ours, theirs) = (context(&options, H3, 1), context(&options, &[b"hq-interop"], 1));
         let mut client = End::new(
-            ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+            ours.client(Start::new(Generator::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
-        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
+        let mut server =
+            theirs.server(Start::new(Generator::new(1, "server"), 1, vec![2; 60]), None).unwrap();
         let alert = server.read(Time::ZERO, Level::Initial, &client.sent[0].1).unwrap_err();
         assert_eq!(alert.code, 120, "{alert}");
         assert_eq!(server.read(Time::ZERO, Level::Initial, b"more").unwrap_err(), alert);
@@ -291,9 +292,10 @@ fn endpoints_without_a_common_protocol_fail_with_alert_120() {
         // A server without a list does not answer with one either.
         let none = context(&options, &[], 1);
         client = End::new(
-            none.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+            none.client(Start::new(Generator::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
-        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
+        let mut server =
+            theirs.server(Start::new(Generator::new(1, "server"), 1, vec![2; 60]), None).unwrap();
         assert_eq!(server.read(Time::ZERO, Level::Initial, &client.sent[0].1).unwrap_err().code, 120);
     }
 }
@@ -303,10 +305,10 @@ fn a_certificate_of_a_strange_authority_is_refused() {
     let options = options(Protection::Tls, KeyShare::X25519);
     let (ours, theirs) = (context(&options, H3, 1), context(&options, H3, 2));
     let mut client = End::new(
-        ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+        ours.client(Start::new(Generator::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
     );
     let mut server =
-        End::new(theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
+        End::new(theirs.server(Start::new(Generator::new(1, "server"), 1, vec![2; 60]), None).unwrap());
     server.receive(Level::Initial, &client.sent[0].1, 10_000);
     client.receive(Level::Initial, &server.sent[0].1, 10_000);
     let alert = client.session.read(Time::ZERO, Level::Handshake, &server.sent[1].1).unwrap_err();
@@ -322,11 +324,12 @@ fn a_certificate_for_another_name_is_refused() {
     };
     let mut client = End::new(
         of("a.example")
-            .client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default())
+            .client(Start::new(Generator::new(1, "client"), 1, vec![1; 60]), Request::default())
             .unwrap(),
     );
-    let mut server =
-        End::new(of("b.example").server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
+    let mut server = End::new(
+        of("b.example").server(Start::new(Generator::new(1, "server"), 1, vec![2; 60]), None).unwrap(),
+    );
     server.receive(Level::Initial, &client.sent[0].1, 10_000);
     client.receive(Level::Initial, &server.sent[0].1, 10_000);
     let alert = client.session.read(Time::ZERO, Level::Handshake, &server.sent[1].1).unwrap_err();
@@ -341,7 +344,7 @@ fn changed_handshake_bytes_are_refused_under_tls() {
     for at in (0..flight.len()).step_by(97).chain([flight.len() - 1]) {
         let mut client = End::new(
             context
-                .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
+                .client(Start::new(Generator::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
                 .unwrap(),
         );
         client.receive(Level::Initial, &server.sent[0].1, 10_000);
@@ -362,7 +365,7 @@ fn data_of_a_level_that_is_over_or_not_reached_is_unexpected() {
         let (hello, flight) = (&server.sent[0].1, &server.sent[1].1);
         let client = || {
             context
-                .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
+                .client(Start::new(Generator::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
                 .unwrap()
         };
 
@@ -398,7 +401,7 @@ proptest! {
     ) {
         let protection = if null { Protection::Null } else { Protection::Tls };
         let context = context(&options(protection, KeyShare::X25519), H3, 1);
-        let random = Stream::new(1, "end");
+        let random = Generator::new(1, "end");
         let mut end = if server { context.server(Start::new(random, 1, vec![1; 60]), None) } else { context.client(Start::new(random, 1, vec![1; 60]), Request::default()) }.unwrap();
         for piece in bytes.chunks(piece) {
             let _ = end.read(Time::ZERO, Level::Initial, piece);
@@ -428,7 +431,7 @@ fn invalid_contexts_are_errors() {
     }
     let context = context(&Options::default(), H3, 1);
     assert_eq!(
-        context.server(Start::new(Stream::new(1, "server"), 7, Vec::new()), None).unwrap_err(),
+        context.server(Start::new(Generator::new(1, "server"), 7, Vec::new()), None).unwrap_err(),
         Error::Version(7)
     );
 }

@@ -4,7 +4,7 @@ mod ends;
 
 use ends::{End, run_at, shape};
 use proptest::prelude::*;
-use random::Stream;
+use random::Generator;
 use tls::{
     Admission, Change, Cipher, Context, EarlyData, KeyShare, Level, Options, Protection, Request, Session,
     Start,
@@ -25,7 +25,7 @@ fn at(seconds: u64) -> Time {
 }
 fn client(context: &Context, seed: u64, now: Time, request: Request<'_>) -> Session {
     let start = Start {
-        random: Stream::new(seed, "client"),
+        random: Generator::new(seed, "client"),
         now,
         version: 1,
         parameters: vec![0xc1; 60],
@@ -35,7 +35,7 @@ fn client(context: &Context, seed: u64, now: Time, request: Request<'_>) -> Sess
 }
 fn server(context: &Context, store: &TicketStore, seed: u64, now: Time, terms: u8) -> Session {
     let start = Start {
-        random: Stream::new(seed, "server"),
+        random: Generator::new(seed, "server"),
         now,
         version: 1,
         parameters: vec![0x51; 80],
@@ -140,7 +140,7 @@ fn there_are_no_tickets_by_default() {
     for protection in [Protection::Tls, Protection::Null] {
         let context = Context::new(&Options { protection, ..Options::default() }, H3, 1).unwrap();
         assert!(context.ticket_store().is_none());
-        let none = context.server(Start::new(Stream::new(1, "server"), 1, vec![1; 60]), None).unwrap();
+        let none = context.server(Start::new(Generator::new(1, "server"), 1, vec![1; 60]), None).unwrap();
         let (mut client, _) = run_at(at(0), client(&context, 1, at(0), offer(None)), none, 1_000);
         assert!(client.session.is_complete() && client.session.take_tickets().is_empty());
     }
@@ -181,7 +181,7 @@ fn a_server_without_the_ticket_does_a_full_handshake() {
 
         // Even a server without tickets copes with one.
         let (_, ticket) = with_ticket(&context);
-        let none = context.server(Start::new(Stream::new(1, "server"), 1, vec![1; 60]), None).unwrap();
+        let none = context.server(Start::new(Generator::new(1, "server"), 1, vec![1; 60]), None).unwrap();
         let start = self::client(&context, 1, at(1), offer(Some(ticket)));
         let (client, _) = run_at(at(1), start, none, 1_000);
         assert!(client.session.is_complete() && !client.session.is_resumed());

@@ -3,7 +3,7 @@
 mod ends;
 
 use ends::End;
-use random::Stream;
+use random::Generator;
 use std::time::Duration;
 use tls::{
     Alert, Change, Choice, Choose, Cipher, Context, Error, Identity, KeyShare, Options, Request, Start, Trust,
@@ -24,7 +24,7 @@ fn trusting(identity: &Identity) -> Trust {
     Trust::from_pem(identity.to_pem().as_bytes()).unwrap()
 }
 fn start(name: &str) -> Start {
-    Start::new(Stream::new(1, name), 1, vec![7; 50])
+    Start::new(Generator::new(1, name), 1, vec![7; 50])
 }
 
 /// Runs a handshake of a client that asks for `name` at `date`; the error is the client's alert.

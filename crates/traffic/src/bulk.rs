@@ -67,7 +67,7 @@ fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
     }
 }
 
-fn build(arguments: &Arguments, _: random::Stream) -> Ends {
+fn build(arguments: &Arguments, _: random::Generator) -> Ends {
     let BulkOptions { size, direction, streams, priorities } = BulkOptions::of(arguments);
     let (size, upload) = (size.map(Size::as_bytes), direction == Way::Upload);
     // The sender sets the priorities of its streams.

@@ -1,7 +1,7 @@
 //! The static properties of an application, in its row of [`APPLICATIONS`].
 
 use crate::{APPLICATIONS, Ends};
-use random::Stream;
+use random::Generator;
 pub use units::parameter::OptionError;
 use units::parameter::{Arguments, Choice};
 
@@ -15,7 +15,7 @@ pub const UNREGISTERED: &[u8] = b"quiclab";
 #[derive(Debug, Clone, Copy)]
 pub struct Profile {
     /// Builds both ends. The random stream is exclusive to the application.
-    pub build: fn(&Arguments, Stream) -> Ends,
+    pub build: fn(&Arguments, Generator) -> Ends,
     /// The protocol negotiated in the handshake (ALPN, RFC 7301).
     pub alpn: fn(&Arguments) -> &'static [u8],
     /// Checks that it runs over QUIC with these options; `None` if it never does.
@@ -48,7 +48,7 @@ pub struct Many {
     /// The names of the connections to each branch, given the options of the branches; the first of each has no name.
     pub names: fn(&Arguments, &[&Arguments]) -> Names,
     /// Builds the ends of all connections: its own, and those of its branches in the order of their names.
-    pub build: fn(&Arguments, &[&Arguments], Stream) -> Vec<Ends>,
+    pub build: fn(&Arguments, &[&Arguments], Generator) -> Vec<Ends>,
 }
 
 /// The names of the connections to each branch.
@@ -75,7 +75,7 @@ pub struct Misfit {
 impl Profile {
     /// An application that only runs over QUIC, with an unregistered protocol, without datagrams, on its own
     /// connection, and with options that are always consistent.
-    pub const fn of(build: fn(&Arguments, Stream) -> Ends) -> Profile {
+    pub const fn of(build: fn(&Arguments, Generator) -> Ends) -> Profile {
         Profile {
             build,
             alpn: |_| UNREGISTERED,
@@ -98,7 +98,7 @@ fn find(name: &str) -> Option<&'static Profile> {
 }
 
 /// Builds both ends of the application with this name; `None` if there is no such row.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Ends> {
+pub fn build(name: &str, arguments: &Arguments, stream: Generator) -> Option<Ends> {
     find(name).map(|profile| (profile.build)(arguments, stream))
 }
 

@@ -7,7 +7,7 @@
 use crate::priorities::{Priorities, PriorityOptions};
 use crate::profile::one_stream;
 use crate::{Ends, Profile};
-use random::Stream;
+use random::Generator;
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Application, Data, Event, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Choice, Options, Row};
@@ -68,7 +68,7 @@ const MAX_OUTSTANDING: u64 = 1000;
 /// The error code for malformed requests.
 const MALFORMED: u64 = 1;
 
-fn build(arguments: &Arguments, _: Stream) -> Ends {
+fn build(arguments: &Arguments, _: Generator) -> Ends {
     let options = RequestResponseOptions::of(arguments);
     let priorities = Priorities::of_all(&options.priority, options.deadline);
     let client = Client {

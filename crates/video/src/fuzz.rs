@@ -3,7 +3,7 @@
 
 use crate::abr::Line;
 use crate::presentation::{self, TrackLine};
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use units::parameter::{Arguments, File, Value};
 use units::{Duration, Size};
@@ -42,7 +42,7 @@ fn file(text: &str) -> Value {
 }
 
 fn reads(row: &str, options: Vec<(&'static str, Value)>) -> bool {
-    let stream = &mut Stream::new(1, "presentations");
+    let stream = &mut Generator::new(1, "presentations");
     match presentation::build(row, &Arguments(options), stream).expect("there is such a row") {
         Ok(presentation) => {
             assert_eq!(presentation.check(), Ok(()));

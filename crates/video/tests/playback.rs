@@ -1,6 +1,6 @@
 //! Laws of playback over drawn sessions: presentations, settings, rate adaptations and networks by chance.
 
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use units::parameter::Arguments;
 use units::{Duration, Rate, Time};
@@ -18,7 +18,7 @@ const LONGEST: Time = Time::from_nanos(20_000_000_000_000);
 const ROUNDED: Duration = Duration::from_nanos(1);
 
 /// Numbers by chance.
-struct Chance(Stream);
+struct Chance(Generator);
 
 impl Chance {
     fn below(&mut self, count: u64) -> u64 {
@@ -106,7 +106,7 @@ fn settings(chance: &mut Chance, presentation: &Presentation) -> Settings {
 
 /// Chooses, waits and gives up by chance.
 #[derive(Debug)]
-struct Whims(Stream);
+struct Whims(Generator);
 
 impl Abr for Whims {
     fn choose(&mut self, view: &View<'_>) -> Choice {
@@ -126,7 +126,7 @@ fn abr(chance: &mut Chance, seed: u64) -> Box<dyn Abr> {
     let which = chance.below(rows.len() as u64 + 2) as usize;
     match rows.get(which) {
         Some(row) => abr::build(row.name, &Arguments::written(row.parameters, &[], &[]).unwrap()).unwrap(),
-        None => Box::new(Whims(Stream::new(seed, "whims"))),
+        None => Box::new(Whims(Generator::new(seed, "whims"))),
     }
 }
 
@@ -216,7 +216,7 @@ impl Network {
 
 /// Plays a session; returns the player and the bytes that were carried.
 fn play(seed: u64) -> (Player, Settings, Arc<Presentation>, u64) {
-    let mut chance = Chance(Stream::new(seed, "session"));
+    let mut chance = Chance(Generator::new(seed, "session"));
     let presentation = Arc::new(presentation(&mut chance));
     let settings = settings(&mut chance, &presentation);
     let mut network = Network::new(&mut chance);

@@ -14,7 +14,7 @@ use crate::{AckSample, Adjustment, Allowance, Controller, Sent, Setup, Signal};
 use control::Recovery;
 use options::Bbr1Options;
 use phases::{FullPipe, State};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
@@ -30,7 +30,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 pub struct Bbr1 {
     options: Bbr1Options,
     setup: Setup,
-    random: Stream,
+    random: Generator,
     state: State,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -73,7 +73,7 @@ impl Bbr1 {
     fn start(options: Bbr1Options, setup: Setup) -> Bbr1 {
         let mut sender = Bbr1 {
             setup,
-            random: Stream::new(setup.seed, "bbr1"),
+            random: Generator::new(setup.seed, "bbr1"),
             state: State::Startup,
             pacing_gain: options.high_gain,
             cwnd_gain: options.high_gain,

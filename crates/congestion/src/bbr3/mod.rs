@@ -13,7 +13,7 @@ use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::resume::bbr::CarefullyResuming;
 use crate::{AckSample, Adjustment, Allowance, Controller, Limit, Sent, Setup, Signal};
 use options::Bbr3Options;
-use random::Stream;
+use random::Generator;
 use state::{
     Bounds, CwndLimited, Cycle, ExtraAcked, FullBandwidth, INFINITY, Latest, MaxBandwidth, MinRtt, Recovery,
     Sample, State,
@@ -33,7 +33,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 pub struct Bbr3 {
     options: Bbr3Options,
     setup: Setup,
-    random: Stream,
+    random: Generator,
     // The connection (2.2), as last reported to the controller.
     now: Time,
     delivered: u64,
@@ -82,7 +82,7 @@ impl Bbr3 {
     fn start(options: Bbr3Options, setup: Setup) -> Bbr3 {
         let mut sender = Bbr3 {
             setup,
-            random: Stream::new(setup.seed, "bbr3"),
+            random: Generator::new(setup.seed, "bbr3"),
             now: Time::ZERO,
             delivered: 0,
             in_flight: 0,

@@ -10,7 +10,7 @@ use crate::{
     AckSample, Allowance, CONTROLLERS, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent,
     SentState, Setup, Signal,
 };
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use units::{Duration, Rate, Time};
 
@@ -54,7 +54,7 @@ pub struct Sender {
     /// The minimum window in packets, if there is an option for it.
     least: u64,
     limit: Limit,
-    random: Stream,
+    random: Generator,
     /// The maximum length of spans in bits of nanoseconds: some 18 minutes.
     longest: u64,
     /// A hash of all answers.
@@ -80,7 +80,7 @@ impl Sender {
         };
         let least = arguments.get("minimum_window").map_or(1, |_| arguments.integer("minimum_window"));
         let controller = (row.build)(&arguments, setup);
-        let mut random = Stream::new(seed, "laws");
+        let mut random = Generator::new(seed, "laws");
         // A connection may begin late in a run.
         let now = Time::from_nanos(random.below(30_000_000_000));
         Sender {

@@ -7,7 +7,7 @@ use congestion::{
     AckSample, Allowance, CONTROLLERS, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent,
     SentState, Setup, Signal,
 };
-use random::Stream;
+use random::Generator;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use units::{Duration, Rate, Size, Time};
@@ -115,7 +115,7 @@ pub(crate) struct Path {
     largest_acked: u64,
     progress_at: Time,
     limit: Limit,
-    random: Stream,
+    random: Generator,
 }
 
 impl Path {
@@ -157,7 +157,7 @@ impl Path {
             largest_acked: 0,
             progress_at: Time::ZERO,
             limit: Limit::Window,
-            random: Stream::new(1, "path"),
+            random: Generator::new(1, "path"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::tests::tshark;
 use super::*;
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Handle, Opening};
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use units::Duration;
 use wire::Direction;
@@ -38,7 +38,7 @@ impl Cable {
         let end = |end: usize| {
             let accept = (end == 1).then(|| config.clone());
             let options = EndpointOptions { accept, ..EndpointOptions::new(address(end), tls.clone()) };
-            Endpoint::new(options, Stream::new(1, ["client", "server"][end]))
+            Endpoint::new(options, Generator::new(1, ["client", "server"][end]))
         };
         Cable { now: Time::ZERO, ends: [end(0), end(1)], file: Vec::new(), blocks: Vec::new() }
     }

@@ -13,7 +13,7 @@ use crate::ends::number_of_other_end;
 use congestion::PathStore;
 use network::middlebox::Middlebox;
 use network::{BuildError, Exits, Node, NodeId, Packet, PacketBooks, Port, Protocol, node_of, port_of};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -166,7 +166,7 @@ impl Pep {
         Setup {
             local,
             config: self.configs[side as usize].fitting(size),
-            random: Stream::new(self.seed, &stream),
+            random: Generator::new(self.seed, &stream),
             interest: self.log.interest(),
             tls: TlsSizes::default(),
             // Who is no part of the scenario has no server in it either.

@@ -40,7 +40,7 @@ fn pep(given: &[(&str, Value)]) -> Box<dyn Middlebox> {
         carriers: &["near".to_owned(), "far".to_owned()],
         links: 2,
         name: "node pep",
-        stream: &|name| random::Stream::new(1, name),
+        stream: &|name| random::Generator::new(1, name),
         interest: Interest::NONE,
     };
     let run = RunInputs::default();
@@ -54,7 +54,7 @@ fn setup(end: usize) -> Setup {
     Setup {
         local: address(end),
         config: Arc::new(Config { delayed_ack: Duration::ZERO, ..Config::default() }),
-        random: random::Stream::new(end as u64, "end"),
+        random: random::Generator::new(end as u64, "end"),
         interest: Interest::NONE,
         tls: TlsSizes::default(),
         cookie_key: 0,

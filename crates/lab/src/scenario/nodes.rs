@@ -243,7 +243,7 @@ impl<'i> Nodes<'i> {
                 carriers: (links, media),
                 host: used.contains(&index).then_some(&*node.name),
                 name: "check",
-                stream: &|name| random::Stream::new(0, name),
+                stream: &|name| random::Generator::new(0, name),
                 interest: trace::Interest::NONE,
                 run: &RunInputs::default(),
             };

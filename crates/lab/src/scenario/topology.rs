@@ -7,7 +7,7 @@ use crate::proxy::{ProxyOptions, RunInputs};
 use congestion::Resume;
 use network::middlebox::{Middlebox, MiddleboxOptions};
 use network::{BuildError, Hop, NodeId, Port, Topology};
-use random::Stream;
+use random::Generator;
 use trace::{Direction, Interest};
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
@@ -204,7 +204,7 @@ pub(crate) struct Surroundings<'a> {
     /// The name for errors and random streams.
     pub name: &'a str,
     /// The random stream of a name.
-    pub stream: &'a dyn Fn(&str) -> Stream,
+    pub stream: &'a dyn Fn(&str) -> Generator,
     /// The interest of its log.
     pub interest: Interest,
     /// The values that only a run has.

@@ -1,7 +1,7 @@
 //! Expands a sweep to its runs one by one, without a list in memory.
 
 use crate::scenario::{Plan, Scenario, ScenarioError, Seeds, Template, file_notes};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -122,7 +122,7 @@ impl Sweep {
             Seeds::Paired => format!("repetition={}", planned.repetition),
         };
         // A scenario's seed has 63 bits.
-        Stream::seed_for(scenario_seed, &format!("sweep/{name}")) >> 1
+        Generator::seed_for(scenario_seed, &format!("sweep/{name}")) >> 1
     }
 
     /// The paths of a run with their values, in alphabetical order: `a.b=1/c.d=10 ms/`.

@@ -2,7 +2,7 @@
 
 use crate::bed::{Run, run, scenario};
 use lab::rooms;
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeSet;
 
 /// A client and a server with two nodes between them.
@@ -144,7 +144,7 @@ struct Drawn {
 }
 
 fn draw(seed: u64) -> Drawn {
-    let mut chance = Stream::new(seed, "completion");
+    let mut chance = Generator::new(seed, "completion");
     let mut below = |count: u64| chance.below(count);
     let (data, protocols, application) = APPLICATIONS[seed as usize % APPLICATIONS.len()];
     let protocol = protocols[below(protocols.len() as u64) as usize];

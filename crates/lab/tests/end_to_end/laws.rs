@@ -2,7 +2,7 @@
 
 use crate::bed::{Run, assert_equal, examples, run, scenario};
 use lab::{Scenario, rooms};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Default, Kind, Parameter, Room};
 
 /// A server, a router, and a client. The component under test is on the link `last` or at the ends of the flow. A second flow
@@ -54,13 +54,13 @@ const LADDER: &str = r#"{ type = "ladder", segment = "500 ms", duration = "8 s",
 
 /// Writes random options from the tables of rows. They are small, so that something happens in a few seconds.
 pub(crate) struct Author {
-    chance: Stream,
+    chance: Generator,
     rooms: Vec<Room>,
 }
 
 impl Author {
     pub(crate) fn new(seed: u64) -> Author {
-        Author { chance: Stream::new(seed, "author"), rooms: rooms().to_vec() }
+        Author { chance: Generator::new(seed, "author"), rooms: rooms().to_vec() }
     }
 
     fn below(&mut self, count: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use crate::bed::{Run, assert_clean, assert_equal, run, scenario};
 use lab::Scenario;
-use random::Stream;
+use random::Generator;
 
 /// A router that takes time between two fast links, with cross traffic through it. The flow elsewhere keeps the run going.
 const ROUTER: &str = r#"
@@ -73,7 +73,7 @@ fn the_queue_of_poisson_arrivals_is_that_of_m_d_1() {
 
 /// Draws the processing of the node, and what passes it.
 fn drawn(seed: u64) -> Scenario {
-    let mut chance = Stream::new(seed, "processing");
+    let mut chance = Generator::new(seed, "processing");
     let mut below = |count: u64| chance.below(count);
     let queue = match below(4) {
         0 => "unlimited".to_owned(),

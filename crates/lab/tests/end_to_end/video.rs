@@ -1,7 +1,7 @@
 //! Videos: a player and a server over each version of HTTP, from start-up to the end, and laws over drawn sessions.
 
 use crate::bed::{ONE_LINK, Run, assert_equal, run, scenario};
-use random::Stream;
+use random::Generator;
 use trace::columns::Table;
 
 const VERSIONS: [(&str, &str); 3] = [("http1.1", "tcp"), ("http2", "tcp"), ("http3", "quic")];
@@ -517,7 +517,7 @@ fn small_presentations_are_played() {
 
 /// Draws a session of the application.
 fn drawn(seed: u64) -> (Vec<String>, f64) {
-    let mut chance = Stream::new(seed, "drawn");
+    let mut chance = Generator::new(seed, "drawn");
     let mut below = |count: u64| chance.below(count);
     let over = VERSIONS[below(3) as usize];
     let abrs = ["bba", "bola", "dynamic", "fixed", "mpc", "throughput"];

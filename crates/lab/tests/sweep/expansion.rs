@@ -174,7 +174,7 @@ fn the_seed_of_a_run_never_changes_between_versions() {
     // Published sweeps are files without seeds, so these numbers are part of the format.
     let seeds = seeds("[sweep]\nrepetitions = 1\nlink.cell.delay = ['5 ms']\n");
     let name = "sweep/link.cell.delay=5 ms/repetition=0";
-    assert_eq!(seeds["delay=5 ms #0"], random::Stream::seed_for(7, name) >> 1);
+    assert_eq!(seeds["delay=5 ms #0"], random::Generator::seed_for(7, name) >> 1);
 }
 
 #[test]

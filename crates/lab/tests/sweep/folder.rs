@@ -2,7 +2,7 @@
 
 use super::bed::{SWEEP, finish, folder, interrupt, sweep, tables};
 use lab::sweep::SweepError;
-use random::Stream;
+use random::Generator;
 use std::fs;
 
 #[test]
@@ -20,7 +20,7 @@ fn interruptions_do_not_affect_the_tables() {
     let whole = tables(&mut finish(&sweep, &folder("whole"), 2));
     for seed in 0..3 {
         let folder = folder(&format!("interrupted-{seed}"));
-        let mut stream = Stream::new(seed, "interruptions");
+        let mut stream = Generator::new(seed, "interruptions");
         let mut kept = 0;
         for _ in 0..10 {
             let result = interrupt(&sweep, &folder, 1 + stream.below(3) as usize, 1 + stream.below(2));
@@ -64,7 +64,7 @@ fn damaged_records_are_replaced() {
     let whole = tables(&mut finish(&sweep, &folder, 1));
     let segment = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     let good = fs::read(&segment).unwrap();
-    let mut stream = Stream::new(1, "damage");
+    let mut stream = Generator::new(1, "damage");
     for _ in 0..20 {
         let mut bad = good.clone();
         let at = stream.below(bad.len() as u64) as usize;

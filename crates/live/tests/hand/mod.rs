@@ -149,7 +149,7 @@ impl Client {
         ])
         .unwrap();
         let options = EndpointOptions::new(local, tls.unwrap());
-        let mut endpoint = Endpoint::new(options, random::Stream::new(1, "client"));
+        let mut endpoint = Endpoint::new(options, random::Generator::new(1, "client"));
         let opening = Opening::new(server.address, Arc::new(config)).to_host("127.0.0.1");
         let handle = endpoint.connect(clock.now(), opening).unwrap();
         let mut client = Client { clock, socket, local, endpoint, handle, events: Vec::new() };

@@ -3,14 +3,14 @@
 use http::qpack::{self, Field};
 use http::{Settings, frame};
 use quic::{Connection, Data, Event};
-use random::Stream;
+use random::Generator;
 use units::Time;
 use wire::{Direction, Side, StreamId, varint};
 
 /// The maximum number of streams that it keeps open.
 const MOST_OPEN: usize = 40;
 
-fn number(random: &mut Stream) -> u64 {
+fn number(random: &mut Generator) -> u64 {
     match random.below(5) {
         0 => random.below(4),
         1 => random.below(64),
@@ -20,14 +20,14 @@ fn number(random: &mut Stream) -> u64 {
     }
 }
 
-fn noise(random: &mut Stream, most: u64) -> Vec<u8> {
+fn noise(random: &mut Generator, most: u64) -> Vec<u8> {
     let mut bytes = vec![0; random.below(most) as usize];
     random.fill(&mut bytes);
     bytes
 }
 
 /// Truncates, alters or repeats a part.
-fn mangle(random: &mut Stream, bytes: &mut Vec<u8>) {
+fn mangle(random: &mut Generator, bytes: &mut Vec<u8>) {
     if bytes.is_empty() || random.chance(0.6) {
         return;
     }
@@ -40,7 +40,7 @@ fn mangle(random: &mut Stream, bytes: &mut Vec<u8>) {
     }
 }
 
-fn fields(random: &mut Stream, of_request: bool) -> Vec<Field> {
+fn fields(random: &mut Generator, of_request: bool) -> Vec<Field> {
     let mut fields = match of_request {
         true => vec![
             Field::new(":method", "GET"),
@@ -79,7 +79,7 @@ fn fields(random: &mut Stream, of_request: bool) -> Vec<Field> {
     fields
 }
 
-fn section(random: &mut Stream, of_request: bool) -> Vec<u8> {
+fn section(random: &mut Generator, of_request: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     qpack::encode(&mut bytes, &fields(random, of_request));
     if random.chance(0.2) {
@@ -91,7 +91,7 @@ fn section(random: &mut Stream, of_request: bool) -> Vec<u8> {
 }
 
 /// A frame of any kind.
-fn frame(random: &mut Stream, out: &mut Vec<u8>, of_request: bool) {
+fn frame(random: &mut Generator, out: &mut Vec<u8>, of_request: bool) {
     let kinds = [0, 1, 1, 3, 4, 5, 7, 0x0d, 0xf0700, 0xf0701, 2, 6, 8, 9, 0x21];
     let kind = kinds[random.below(kinds.len() as u64) as usize];
     let kind = if random.chance(0.05) { number(random) } else { kind };
@@ -128,7 +128,7 @@ fn frame(random: &mut Stream, out: &mut Vec<u8>, of_request: bool) {
 }
 
 /// Instructions of QPACK, or bytes that resemble them.
-fn instructions(random: &mut Stream) -> Vec<u8> {
+fn instructions(random: &mut Generator) -> Vec<u8> {
     let mut bytes = noise(random, 60);
     if random.chance(0.5) {
         // Set Dynamic Table Capacity; Insert with Literal Name.
@@ -138,7 +138,7 @@ fn instructions(random: &mut Stream) -> Vec<u8> {
 }
 
 /// The start of a unidirectional stream, and some of what follows.
-fn unidirectional(random: &mut Stream) -> Vec<u8> {
+fn unidirectional(random: &mut Generator) -> Vec<u8> {
     let mut bytes = Vec::new();
     let kind = match random.below(8) {
         0..=2 => 0,
@@ -172,7 +172,7 @@ fn settings(out: &mut Vec<u8>) {
 }
 
 /// A message, valid or not; over hq-interop a line.
-pub(crate) fn message(random: &mut Stream, of_request: bool, is_hq: bool) -> Vec<u8> {
+pub(crate) fn message(random: &mut Generator, of_request: bool, is_hq: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     if is_hq {
         let line = ["GET /large\r\n", "GET /sub/\r\n", "GET ", "POST /one\r\n", "/one\r\n", "GET /%zz\n"];
@@ -193,7 +193,7 @@ pub(crate) fn message(random: &mut Stream, of_request: bool, is_hq: bool) -> Vec
 }
 
 /// The start of a stream of this kind.
-pub(crate) fn begin(random: &mut Stream, direction: Direction, of_request: bool, is_hq: bool) -> Vec<u8> {
+pub(crate) fn begin(random: &mut Generator, direction: Direction, of_request: bool, is_hq: bool) -> Vec<u8> {
     match direction {
         Direction::Unidirectional => unidirectional(random),
         Direction::Bidirectional => message(random, of_request, is_hq),
@@ -220,7 +220,7 @@ pub(crate) struct Hostile {
 }
 
 impl Hostile {
-    pub(crate) fn new(random: &mut Stream, side: Side, is_hq: bool) -> Hostile {
+    pub(crate) fn new(random: &mut Generator, side: Side, is_hq: bool) -> Hostile {
         let acts = 1 + random.below(60);
         Hostile { side, is_hq, acts, started: false, writing: Vec::new(), seen: Vec::new() }
     }
@@ -230,7 +230,7 @@ impl Hostile {
         self.acts == 0
     }
 
-    pub(crate) fn attend(&mut self, random: &mut Stream, now: Time, connection: &mut Connection) {
+    pub(crate) fn attend(&mut self, random: &mut Generator, now: Time, connection: &mut Connection) {
         while let Some(event) = connection.poll_event() {
             match event {
                 Event::Connected | Event::EarlyDataReady if !self.started => {
@@ -278,7 +278,7 @@ impl Hostile {
     }
 
     /// Usually follows the rules, so that the peer processes more of what comes after it.
-    fn begin_well(&mut self, random: &mut Stream, connection: &mut Connection) {
+    fn begin_well(&mut self, random: &mut Generator, connection: &mut Connection) {
         if self.is_hq || random.chance(0.3) {
             return;
         }
@@ -302,13 +302,13 @@ impl Hostile {
         }
     }
 
-    fn write_message(&mut self, random: &mut Stream, stream: StreamId) {
+    fn write_message(&mut self, random: &mut Generator, stream: StreamId) {
         let bytes = message(random, self.side == Side::Client, self.is_hq);
         let ends = random.chance(0.6);
         self.write(stream, bytes, ends);
     }
 
-    fn act(&mut self, random: &mut Stream, connection: &mut Connection) {
+    fn act(&mut self, random: &mut Generator, connection: &mut Connection) {
         let known = (!self.seen.is_empty()).then(|| self.seen[random.below(self.seen.len() as u64) as usize]);
         match (random.below(10), known) {
             (0..=3, _) => {

@@ -39,7 +39,7 @@ use cases::{Tally, for_seeds, is_lost_token, is_natural, is_refusal, run};
 use http::Code;
 use insider::CODES;
 use quic::CloseReason;
-use random::Stream;
+use random::Generator;
 use std::cell::Cell;
 use std::sync::OnceLock;
 use tls::{Cipher, Protection};
@@ -84,7 +84,7 @@ fn context(protection: Protection, seed: u64) -> (tls::Context, Cipher) {
 
 fn world(seed: u64, protection: Protection, villain: Villain) -> World {
     let (context, cipher) = context(protection, seed);
-    let mut random = Stream::new(seed, "options");
+    let mut random = Generator::new(seed, "options");
     let web = Web::new(seed, villain, is_hq(seed));
     let mut world = World::new(seed, &context, || options::config(&mut random), web);
     world.wiretap = (protection == Protection::Tls).then(|| Wiretap::new(cipher));
@@ -191,7 +191,7 @@ fn a_hostile_server_does_no_more_than_end_its_connection_under_tls() {
 }
 
 /// Sends a packet with the start of an HTTP/3 stream, as a hostile end would write it.
-fn speak(random: &mut Stream, world: &mut World, is_hq: bool) {
+fn speak(random: &mut Generator, world: &mut World, is_hq: bool) {
     let count = world.overheard.len() as u64;
     if count == 0 {
         return;
@@ -214,7 +214,7 @@ fn speak(random: &mut Stream, world: &mut World, is_hq: bool) {
 fn under_insiders(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        let mut random = Stream::new(seed, "insider");
+        let mut random = Generator::new(seed, "insider");
         let rate = random.unit() * 0.6;
         let until = weather.until;
         let world = world(seed, protection, Villain::Insider);

@@ -1,6 +1,6 @@
 //! The served files, and the requests of clients.
 
-use random::Stream;
+use random::Generator;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -44,7 +44,7 @@ pub(crate) fn site() -> &'static Site {
 pub(crate) type Expected = Option<&'static [u8]>;
 
 /// A valid request and its expected result; hq-interop has only GET.
-pub(crate) fn request(random: &mut Stream, is_hq: bool) -> (Request, Expected) {
+pub(crate) fn request(random: &mut Generator, is_hq: bool) -> (Request, Expected) {
     // Over hq-interop the only response for a missing file is a reset.
     let pick = random.below(FILES.len() as u64 + u64::from(!is_hq)) as usize;
     let path = match FILES.get(pick) {

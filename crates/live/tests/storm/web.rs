@@ -7,7 +7,7 @@ use crate::site::{Expected, request, site};
 use crate::world::MOST_ROUNDS;
 use live::{Limits, Responder};
 use quic::{Config, Connection, Handle, QuicTransport};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
@@ -38,7 +38,7 @@ enum Player {
 
 /// The applications of all connections.
 pub(crate) struct Web {
-    random: Stream,
+    random: Generator,
     villain: Villain,
     is_hq: bool,
     /// Whether each client is hostile.
@@ -87,7 +87,7 @@ impl Sink for Compared {
 impl Web {
     pub(crate) fn new(seed: u64, villain: Villain, is_hq: bool) -> Web {
         let root = &site().root;
-        let mut random = Stream::new(seed, "web");
+        let mut random = Generator::new(seed, "web");
         // The first client is hostile, and perhaps others.
         let hostile =
             [true, random.chance(0.5), random.chance(0.5)].map(|is| is && villain == Villain::Clients);

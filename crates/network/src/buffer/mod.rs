@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use crate::queue::{self, Queue, Report, Waiting};
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use std::fmt;
 use trace::{Event, Interest, Log};
@@ -75,7 +75,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     /// An empty buffer. The stream is for queues that draw.
-    pub(crate) fn new(options: &BufferOptions<'_>, stream: Stream) -> Result<Buffer, BuildError> {
+    pub(crate) fn new(options: &BufferOptions<'_>, stream: Generator) -> Result<Buffer, BuildError> {
         let queue = options.queue;
         Ok(Buffer {
             name: options.name.to_owned(),

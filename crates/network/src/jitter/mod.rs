@@ -7,7 +7,7 @@ pub use units::plugged::PlugError;
 
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Options, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Time};
@@ -52,7 +52,7 @@ pub trait Jitter {
 
 /// The constructor of a jitter; `None` without jitter.
 pub type Build =
-    &'static (dyn Fn(&Arguments, Stream) -> Result<Option<Box<dyn Jitter>>, BuildError> + Send + Sync);
+    &'static (dyn Fn(&Arguments, Generator) -> Result<Option<Box<dyn Jitter>>, BuildError> + Send + Sync);
 
 /// The jitters.
 pub static JITTERS: &[Row<Build>] = &[
@@ -107,7 +107,7 @@ pub fn room() -> Room {
     let about = "delay that changes from packet to packet";
     let room = Room::of("jitters", about, JITTERS, Some(("uniform", "maximum")));
     PLUGGED.extend(room.checked_by(|name, arguments| {
-        build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+        build(name, arguments, Generator::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
     }))
 }
 
@@ -118,7 +118,7 @@ pub fn room() -> Room {
 pub fn build(
     name: &str,
     arguments: &Arguments,
-    stream: Stream,
+    stream: Generator,
 ) -> Result<Option<Box<dyn Jitter>>, BuildError> {
     match PLUGGED.find(JITTERS, name) {
         Some(row) => (row.build)(arguments, stream),
@@ -134,7 +134,7 @@ fn nanos(span: Duration) -> i64 {
 struct Uniform {
     maximum: i64,
     both_sides: bool,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Jitter for Uniform {
@@ -150,7 +150,7 @@ impl Jitter for Uniform {
 
 struct Normal {
     law: Gauss<f64>,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Jitter for Normal {
@@ -162,7 +162,7 @@ impl Jitter for Normal {
 struct Spikes {
     probability: f64,
     lateness: i64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Jitter for Spikes {
@@ -177,8 +177,8 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn stream() -> Stream {
-        Stream::new(3, "test")
+    fn stream() -> Generator {
+        Generator::new(3, "test")
     }
     /// Mean, standard deviation, least and largest of many.
     fn moments(jitter: &mut dyn Jitter) -> [f64; 4] {

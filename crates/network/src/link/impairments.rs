@@ -10,7 +10,7 @@ use crate::jitter::{self, Jitter};
 use crate::loss::{self, Loss};
 use crate::packet::Packet;
 use crate::series::Playback;
-use random::Stream;
+use random::Generator;
 use units::Time;
 use wire::Damage;
 
@@ -30,18 +30,18 @@ pub(super) struct Impairments {
     corrupt: Option<Chance>,
     duplicate: Option<Chance>,
     /// Selects the altered byte and its value, if packets are altered.
-    places: Option<Stream>,
+    places: Option<Generator>,
     /// The copies, by flow.
     pub(super) copied: Ledger,
 }
 
 struct Chance {
     probability: f64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Chance {
-    fn new(probability: f64, stream: Stream) -> Option<Chance> {
+    fn new(probability: f64, stream: Generator) -> Option<Chance> {
         (probability > 0.0).then_some(Chance { probability, stream })
     }
     fn draw(&mut self) -> bool {
@@ -65,7 +65,7 @@ impl Impairments {
     pub(super) fn new(
         direction: &DirectionOptions,
         series: Playback,
-        stream: impl Fn(&str) -> Stream,
+        stream: impl Fn(&str) -> Generator,
     ) -> Result<Option<Box<Impairments>>, BuildError> {
         let (loss, jitter) = (&direction.loss, &direction.jitter);
         let corrupt = Chance::new(direction.corrupt, stream("corrupt"));

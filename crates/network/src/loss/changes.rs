@@ -5,7 +5,7 @@ use crate::course::Course;
 use crate::error::BuildError;
 use crate::packet::Packet;
 use crate::rate::{Column, TableKind};
-use random::Stream;
+use random::Generator;
 use units::parameter::{File, Options, Row};
 use units::{Duration, Time};
 
@@ -60,7 +60,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
 
 struct Changes {
     course: Course<f64>,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Loss for Changes {
@@ -77,7 +77,7 @@ mod tests {
     fn the_share_is_that_of_the_time() {
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let course = Course::new(vec![(at(0), 0.0), (at(10), 0.25), (at(20), 1.0)], None).unwrap();
-        let mut loss = Changes { course, stream: Stream::new(7, "test") };
+        let mut loss = Changes { course, stream: Generator::new(7, "test") };
         let address = ([10, 0, 0, 1], 1).into();
         let packet = Packet::new(address, address, Vec::new(), None);
         let mut lost = |ms: u64| (0..10_000).filter(|_| loss.loses(at(ms), &packet)).count();

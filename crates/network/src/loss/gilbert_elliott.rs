@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::Time;
 use units::parameter::{Options, Row};
 
@@ -47,7 +47,7 @@ struct GilbertElliott {
     to_good: f64,
     loss: [f64; 2],
     bad: bool,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Loss for GilbertElliott {
@@ -67,7 +67,7 @@ mod tests {
     /// The state changes first, and the packet meets the loss of the new one.
     #[test]
     fn a_packet_meets_the_state_that_it_has_changed_to() {
-        let stream = Stream::new(1, "test");
+        let stream = Generator::new(1, "test");
         let mut loss = GilbertElliott { to_bad: 1.0, to_good: 1.0, loss: [0.0, 1.0], bad: false, stream };
         let lost: Vec<bool> = (0..5).map(|_| loses(&mut loss, true)).collect();
         assert_eq!(lost, [true, false, true, false, true]);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_long_run_has_the_stated_loss_and_burst_length() {
-        let stream = Stream::new(1, "test");
+        let stream = Generator::new(1, "test");
         let mut loss = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss: [0.001, 0.9], bad: false, stream };
         let (n, mut lost, mut bursts, mut was_bad, mut bad) = (1_000_000, 0u32, 0u32, false, 0u32);
         for _ in 0..n {

@@ -12,7 +12,7 @@ pub use units::plugged::PlugError;
 
 use crate::error::BuildError;
 use crate::packet::Packet;
-use ::random::Stream;
+use ::random::Generator;
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
 use units::plugged::Plugged;
@@ -25,7 +25,7 @@ pub trait Loss {
 
 /// The constructor of a loss model; `None` if no packet is ever lost.
 pub type Build =
-    &'static (dyn Fn(&Arguments, Stream) -> Result<Option<Box<dyn Loss>>, BuildError> + Send + Sync);
+    &'static (dyn Fn(&Arguments, Generator) -> Result<Option<Box<dyn Loss>>, BuildError> + Send + Sync);
 
 /// The loss models.
 pub static LOSSES: &[Row<Build>] =
@@ -47,7 +47,7 @@ pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
 pub fn room() -> Room {
     let room = Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability")));
     PLUGGED.extend(room.checked_by(|name, arguments| {
-        build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+        build(name, arguments, Generator::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
     }))
 }
 
@@ -55,7 +55,11 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row, or the options are invalid.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, BuildError> {
+pub fn build(
+    name: &str,
+    arguments: &Arguments,
+    stream: Generator,
+) -> Result<Option<Box<dyn Loss>>, BuildError> {
     match PLUGGED.find(LOSSES, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "losses", name: name.to_owned() }),

@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::Time;
 use units::parameter::{Options, Row};
 
@@ -27,7 +27,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 
 struct Random {
     probability: f64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Loss for Random {
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_share_is_the_probability_and_the_ends_are_exact() {
         let lost = |probability| {
-            let mut loss = Random { probability, stream: Stream::new(1, "test") };
+            let mut loss = Random { probability, stream: Generator::new(1, "test") };
             (0..100_000).filter(|_| loses(&mut loss, true)).count()
         };
         assert_eq!((lost(0.0), lost(1.0)), (0, 100_000));

@@ -4,7 +4,7 @@ use crate::error::BuildError;
 use radio::channel::{
     Between, Channel, Fading, Link, Motion, PathLoss, Series, Shadowing, doppler_hz, noise_dbm,
 };
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Component, File, Options, Room, Row};
 
 /// The options of a constant channel.
@@ -84,7 +84,7 @@ impl Site {
 #[derive(Clone, Copy)]
 pub(super) struct Setup<'a> {
     /// The stream of a purpose.
-    pub stream: &'a dyn Fn(&str) -> Stream,
+    pub stream: &'a dyn Fn(&str) -> Generator,
     /// The width of the carrier in Hz.
     pub bandwidth_hz: u64,
     pub site: Site,
@@ -161,7 +161,7 @@ pub(super) fn room() -> Room {
 /// The signal-to-noise ratio in dB of a channel that does not change.
 pub(super) fn constant(channel: &Component) -> Option<f64> {
     // What it would draw does not matter.
-    let setup = Setup { stream: &|purpose| Stream::new(0, purpose), bandwidth_hz: 1, site: Site::ONLY };
+    let setup = Setup { stream: &|purpose| Generator::new(0, purpose), bandwidth_hz: 1, site: Site::ONLY };
     match build(channel.name, &channel.arguments, &setup) {
         Ok(Channel::Constant(sinr_db)) => Some(sinr_db),
         _ => None,

@@ -18,7 +18,7 @@ use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use crate::rate;
-use random::Stream;
+use random::Generator;
 use trace::{Interest, Log, Stages};
 use units::parameter::{Arguments, OptionError, Room, Row, Value};
 use units::{Duration, Rate, Size, Time};
@@ -119,7 +119,7 @@ pub struct MediumOptions<'a> {
     /// The name for errors and random streams: `"medium air"`.
     pub name: &'a str,
     /// The random stream with a name.
-    pub stream: &'a dyn Fn(&str) -> Stream,
+    pub stream: &'a dyn Fn(&str) -> Generator,
     /// The numbers of flows by name, for queues with options about flows.
     pub flows: &'a [(String, u32)],
     /// Whether the delay of each packet in the queues is counted.
@@ -250,7 +250,7 @@ pub fn check(name: &str, arguments: &Arguments, attached: Attached<'_>) -> Resul
         (row.build.check)(arguments, attached)?;
     }
     let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
-    let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
+    let server = rate::build(rate.name, &rate.arguments, Generator::new(0, "check"));
     if server.is_ok_and(|server| server.asks_for_queue()) {
         let problem = "only a single queue can request capacity, but each attachment has its own; expected \
                        another rate";

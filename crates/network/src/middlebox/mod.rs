@@ -8,7 +8,7 @@ mod quic_flows;
 use crate::address::{NodeId, Port};
 use crate::error::BuildError;
 use crate::node::Node;
-use random::Stream;
+use random::Generator;
 use trace::{Interest, Log};
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
@@ -55,14 +55,14 @@ pub struct MiddleboxOptions<'a> {
     /// The prefix of the names of its random streams: `"node ap"`.
     pub name: &'a str,
     /// The random stream with a name.
-    pub stream: &'a dyn Fn(&str) -> Stream,
+    pub stream: &'a dyn Fn(&str) -> Generator,
     /// The interest of the log.
     pub interest: Interest,
 }
 
 impl MiddleboxOptions<'_> {
     /// The random stream for a purpose.
-    pub fn stream(&self, purpose: &str) -> Stream {
+    pub fn stream(&self, purpose: &str) -> Generator {
         (self.stream)(&format!("{} {purpose}", self.name))
     }
 }

@@ -5,7 +5,7 @@ use super::fifo::Fifo;
 use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use units::parameter::{Limit, Options, Row};
@@ -73,7 +73,7 @@ struct FqCoDel {
 }
 
 impl FqCoDel {
-    fn new(options: &FqCoDelOptions, setup: Setup<'_>, mut stream: Stream) -> Result<FqCoDel, QueueError> {
+    fn new(options: &FqCoDelOptions, setup: Setup<'_>, mut stream: Generator) -> Result<FqCoDel, QueueError> {
         let quantum = options.quantum.as_bytes().min(1 << 40) as i64;
         if quantum == 0 {
             return Err(QueueError::Zero("quantum"));
@@ -240,7 +240,7 @@ mod tests {
         let (flows, batch) = (flows.to_string(), batch.to_string());
         let given = [("quantum", "1500 B"), ("flows", &flows), ("limit", limit), ("drop_batch", &batch)];
         let options = FqCoDelOptions::written(&given).unwrap();
-        FqCoDel::new(&options, SETUP, Stream::new(1, "test")).unwrap()
+        FqCoDel::new(&options, SETUP, Generator::new(1, "test")).unwrap()
     }
     /// A packet of the flow from this port.
     fn from(port: u16, size: u32) -> Box<Packet> {
@@ -340,7 +340,7 @@ mod tests {
     fn a_quantum_of_nothing_is_refused() {
         let options = FqCoDelOptions::written(&[("quantum", "0 B"), ("flows", "1")]).unwrap();
         assert_eq!(
-            FqCoDel::new(&options, SETUP, Stream::new(1, "test")).err(),
+            FqCoDel::new(&options, SETUP, Generator::new(1, "test")).err(),
             Some(QueueError::Zero("quantum"))
         );
     }

@@ -22,7 +22,7 @@ pub use units::plugged::PlugError;
 
 use crate::count::Count;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
@@ -166,7 +166,7 @@ impl Queue for Waiting {
 
 /// The constructor of a queue. The stream is for queues that draw.
 pub type Build =
-    &'static (dyn Fn(&Arguments, Setup<'_>, Stream) -> Result<Waiting, QueueError> + Send + Sync);
+    &'static (dyn Fn(&Arguments, Setup<'_>, Generator) -> Result<Waiting, QueueError> + Send + Sync);
 
 /// The queues.
 pub static QUEUES: &[Row<Build>] = &[
@@ -211,7 +211,7 @@ pub fn build(
     name: &str,
     arguments: &Arguments,
     setup: Setup<'_>,
-    stream: Stream,
+    stream: Generator,
 ) -> Result<Waiting, QueueError> {
     match PLUGGED.find(QUEUES, name) {
         Some(row) => (row.build)(arguments, setup, stream),

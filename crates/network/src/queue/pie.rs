@@ -5,7 +5,7 @@ use super::ticks::Ticks;
 use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Choice, Limit, Options, Row};
 use units::{Duration, Time};
 
@@ -141,11 +141,11 @@ struct Pie {
     accu_prob: f64,
     fifo: Fifo,
     bound: Bound,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Pie {
-    fn new(options: &PieOptions, setup: Setup<'_>, stream: Stream) -> Result<Pie, QueueError> {
+    fn new(options: &PieOptions, setup: Setup<'_>, stream: Generator) -> Result<Pie, QueueError> {
         let law = Law {
             target: options.target.as_secs_f64(),
             t_update: options.t_update,
@@ -327,7 +327,7 @@ mod tests {
             ("limit", "1000 packets"),
         ];
         let options = PieOptions::written(&changed(&own, changes)).unwrap();
-        Pie::new(&options, SETUP, Stream::new(5, "test")).unwrap()
+        Pie::new(&options, SETUP, Generator::new(5, "test")).unwrap()
     }
     fn near(value: f64, expected: f64) -> bool {
         (value - expected).abs() < 1e-12
@@ -405,9 +405,9 @@ mod tests {
             (0..3).for_each(|n| pie.enqueue(at(0), packet(n, 1500), &mut report));
             (pie.accu_prob, report.dropped.len(), pie.stream.bits())
         };
-        let mut untouched = Stream::new(5, "test");
+        let mut untouched = Generator::new(5, "test");
         assert_eq!(limit("6 packets"), (0.375, 0, untouched.bits()));
-        let mut untouched = Stream::new(5, "test");
+        let mut untouched = Generator::new(5, "test");
         assert_eq!(limit("5 packets"), (0.0, 1, untouched.bits()));
     }
 

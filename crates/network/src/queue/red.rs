@@ -5,7 +5,7 @@ use super::fifo::Fifo;
 use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Limit, Options, Row};
 use units::{Duration, Rate, Size, Time};
 
@@ -65,7 +65,7 @@ struct Red {
     idle: Option<Time>,
     fifo: Fifo,
     bound: Bound,
-    stream: Stream,
+    stream: Generator,
 }
 
 /// The decision about an arriving packet.
@@ -77,7 +77,7 @@ enum Verdict {
 }
 
 impl Red {
-    fn new(options: &RedOptions, setup: Setup<'_>, stream: Stream) -> Result<Red, QueueError> {
+    fn new(options: &RedOptions, setup: Setup<'_>, stream: Generator) -> Result<Red, QueueError> {
         let (low, high) = (options.min_th, options.max_th);
         let in_packets = matches!((low, high), (Limit::Packets(_), Limit::Packets(_)));
         let threshold = |limit: Limit| match limit {
@@ -246,7 +246,7 @@ mod tests {
         ];
         let options = RedOptions::written(&changed(&own, changes)).unwrap();
         let setup = Setup { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
-        Red::new(&options, setup, Stream::new(5, "test"))
+        Red::new(&options, setup, Generator::new(5, "test"))
     }
 
     /// The average after three packets that found 0, 1 and 2 packets, with weight 1/2: 0, 0.5, 1.25.

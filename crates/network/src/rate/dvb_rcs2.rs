@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_ahead_of_time_is_what_a_plain_simulation_finds() {
-        let mut draws = random::Stream::new(1, "return link");
+        let mut draws = random::Generator::new(1, "return link");
         let mut rate = |choices: &[&str]| -> Rate {
             choices[draws.below(choices.len() as u64) as usize].parse().unwrap()
         };
@@ -420,7 +420,7 @@ mod tests {
                 round_trip: Duration::from_micros([0, 50_000, 9_100, 200_000][case / 3 % 4]),
                 request: if case % 2 == 0 { Request::Volume } else { Request::Rate },
             };
-            let mut draws = random::Stream::new(case as u64, "packets");
+            let mut draws = random::Generator::new(case as u64, "packets");
             let mut at = 0;
             let offered: Vec<(Time, u32)> = (0..60)
                 .map(|_| {

@@ -29,7 +29,7 @@ pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 pub use units::plugged::PlugError;
 
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Size, Time};
@@ -138,7 +138,7 @@ impl Server {
 }
 
 /// The constructor of a server.
-pub type Build = &'static (dyn Fn(&Arguments, Stream) -> Result<Server, RateError> + Send + Sync);
+pub type Build = &'static (dyn Fn(&Arguments, Generator) -> Result<Server, RateError> + Send + Sync);
 
 /// The rates.
 pub static RATES: &[Row<Build>] = &[
@@ -173,7 +173,7 @@ pub fn room() -> Room {
 /// Checks that the server with this name can be built. An error that names no option concerns the row's file or, without
 /// one, its first option.
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
-    let Err(error) = build(name, arguments, Stream::new(0, "check")) else { return Ok(()) };
+    let Err(error) = build(name, arguments, Generator::new(0, "check")) else { return Ok(()) };
     let row = PLUGGED.find(RATES, name).expect("a room checks options of its own rows");
     let file = row.parameters.iter().find(|option| matches!(option.kind, Kind::File(_)));
     // A row from outside can fail without an option.
@@ -185,7 +185,7 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 ///
 /// # Errors
 /// If the table has no such row, or the options are invalid, such as a malformed trace.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Server, RateError> {
+pub fn build(name: &str, arguments: &Arguments, stream: Generator) -> Result<Server, RateError> {
     match PLUGGED.find(RATES, name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(RateError::Unknown(name.to_owned())),

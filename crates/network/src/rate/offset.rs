@@ -1,7 +1,7 @@
 //! Where in a recording a run begins.
 
 use super::error::RateError;
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, Component, Options, Room, Row};
 
@@ -22,13 +22,13 @@ pub(crate) struct Begin {
 
 impl Begin {
     /// The offset into a recording that lasts so long.
-    pub(crate) fn offset(&self, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
+    pub(crate) fn offset(&self, lasts: Duration, stream: Generator) -> Result<Duration, RateError> {
         into(&self.offset, lasts, stream)
     }
 }
 
 /// The offset that is chosen, into a recording that lasts so long.
-pub(crate) fn into(offset: &Component, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
+pub(crate) fn into(offset: &Component, lasts: Duration, stream: Generator) -> Result<Duration, RateError> {
     match OFFSETS.iter().find(|row| row.name == offset.name) {
         Some(row) => (row.build)(&offset.arguments, lasts, stream),
         None => Err(RateError::Unknown(offset.name.to_owned())),
@@ -36,7 +36,7 @@ pub(crate) fn into(offset: &Component, lasts: Duration, stream: Stream) -> Resul
 }
 
 /// Gives how far into a recording a run begins: less than this, the length of the recording.
-pub(super) type Choose = fn(&Arguments, Duration, Stream) -> Result<Duration, RateError>;
+pub(super) type Choose = fn(&Arguments, Duration, Generator) -> Result<Duration, RateError>;
 
 /// Where runs begin.
 static OFFSETS: &[Row<Choose>] = &[

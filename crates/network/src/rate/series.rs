@@ -95,7 +95,7 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use random::Stream;
+    use random::Generator;
     use units::Size;
     use units::parameter::{Arguments, Component, File, Value};
 
@@ -112,7 +112,7 @@ mod tests {
             ("circle", Value::Flag(circle)),
             ("offset", Value::Component(offset)),
         ];
-        (ROW.build)(&Arguments(arguments), Stream::new(seed, "test")).unwrap()
+        (ROW.build)(&Arguments(arguments), Generator::new(seed, "test")).unwrap()
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::{Drawn, LONGEST, Model, Series};
 use crate::rate::generated::parts::{Wandering, normal};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, OptionError, Options};
 use units::{Duration, Rate};
 
@@ -120,7 +120,7 @@ impl Climate {
 }
 
 /// The process from `from` to `to` in this many steps: an Ornstein-Uhlenbeck process with both ends given.
-fn bridge(stream: &mut Stream, from: f64, to: f64, steps: usize) -> Vec<f64> {
+fn bridge(stream: &mut Generator, from: f64, to: f64, steps: usize) -> Vec<f64> {
     let mut x = from;
     let keep = (-BETA * STEP_S).exp();
     let mut path = Vec::with_capacity(steps);
@@ -141,7 +141,7 @@ fn modcod(signal: f64) -> Option<(f64, f64)> {
     MODCODS.iter().copied().take_while(|(threshold, _)| *threshold <= signal).last()
 }
 
-fn make(arguments: &Arguments, stream: &mut Stream) -> Result<Series, OptionError> {
+fn make(arguments: &Arguments, stream: &mut Generator) -> Result<Series, OptionError> {
     let options = GeoOptions::of(arguments);
     let duration = options.duration;
     MODEL.check(duration)?;
@@ -214,7 +214,7 @@ mod tests {
     /// Steps of the process: its ends are given, and between them it wanders as it would without.
     #[test]
     fn a_bridge_has_its_ends_and_the_speed_of_the_process() {
-        let path = bridge(&mut Stream::new(1, "test"), 1.0, 3.0, 100_000);
+        let path = bridge(&mut Generator::new(1, "test"), 1.0, 3.0, 100_000);
         assert!((path[0] - 1.0).abs() < 1e-9 && (path[99_999] - 3.0).abs() < 0.1);
         let squares = path.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
         let expected = 2.0 * BETA * STEP_S * 99_999.0;

@@ -6,7 +6,7 @@
 
 use super::{Drawn, LONGEST, Model, Series};
 use crate::rate::generated::parts::{Wandering, normal, uniform};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, OptionError, Options};
 use units::{Duration, Rate};
 
@@ -131,7 +131,7 @@ impl Geometry {
     }
 
     /// Draws a pass that both see for this many seconds.
-    fn pass(&self, stream: &mut Stream, seconds: f64) -> Pass {
+    fn pass(&self, stream: &mut Generator, seconds: f64) -> Pass {
         let widest = self.edge.acos();
         for _ in 0..DRAWS {
             let direction = if stream.chance(0.5) { 1.0 } else { -1.0 };
@@ -156,7 +156,7 @@ struct Slot {
     loss: f64,
 }
 
-fn make(arguments: &Arguments, stream: &mut Stream) -> Result<Series, OptionError> {
+fn make(arguments: &Arguments, stream: &mut Generator) -> Result<Series, OptionError> {
     let options = LeoOptions::of(arguments);
     let duration = options.duration;
     MODEL.check(duration)?;

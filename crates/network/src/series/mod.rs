@@ -18,7 +18,7 @@ pub use played::{base_delay, replaced, server};
 
 use crate::error::BuildError;
 use crate::rate::{RateError, SeriesError};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, Component, File, OptionError, Options, Parameter, Room, Row};
 
@@ -68,7 +68,7 @@ pub struct Model {
     /// Its options.
     pub parameters: &'static [Parameter],
     /// Draws a series. The options are valid by themselves.
-    make: fn(&Arguments, &mut Stream) -> Result<Series, OptionError>,
+    make: fn(&Arguments, &mut Generator) -> Result<Series, OptionError>,
     /// What every model has.
     drawn: fn(&Arguments) -> Drawn,
     /// The smallest delay of any series with these options.
@@ -90,7 +90,7 @@ struct Selected {
 }
 
 /// Reads or draws a series; `None` without one. The stream is that of the link: both directions draw the same.
-type Build = fn(&Arguments, &mut Stream) -> Result<Option<Selected>, BuildError>;
+type Build = fn(&Arguments, &mut Generator) -> Result<Option<Selected>, BuildError>;
 
 /// The kinds of series.
 static SERIES: &[Row<Build>] = &[
@@ -127,7 +127,7 @@ pub fn room() -> Room {
 }
 
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
-    let Err(error) = play(name, arguments, Stream::new(0, "check"), Stream::new(0, "check")) else {
+    let Err(error) = play(name, arguments, Generator::new(0, "check"), Generator::new(0, "check")) else {
         return Ok(());
     };
     let option = match &error {
@@ -146,10 +146,10 @@ pub fn generate(model: &str, arguments: &Arguments, seed: u64) -> Result<Series,
     let Some(model) = MODELS.iter().find(|known| known.name == model) else {
         return Err(BuildError::Unknown { room: "series", name: model.to_owned() });
     };
-    drawn(model, arguments, &mut Stream::new(seed, &format!("series {}", model.name)))
+    drawn(model, arguments, &mut Generator::new(seed, &format!("series {}", model.name)))
 }
 
-fn drawn(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Series, BuildError> {
+fn drawn(model: &Model, arguments: &Arguments, stream: &mut Generator) -> Result<Series, BuildError> {
     let series = (model.make)(arguments, stream);
     series.map_err(|(option, problem)| BuildError::Option { option, problem })
 }
@@ -167,7 +167,11 @@ impl Model {
 }
 
 /// The series of a model with its own seed, if it has one, or else drawn from the stream.
-fn seeded(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Selected>, BuildError> {
+fn seeded(
+    model: &Model,
+    arguments: &Arguments,
+    stream: &mut Generator,
+) -> Result<Option<Selected>, BuildError> {
     let Drawn { seed, begin } = (model.drawn)(arguments);
     let series = match seed {
         Some(seed) => generate(model.name, arguments, seed),
@@ -177,7 +181,7 @@ fn seeded(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<O
 }
 
 /// The series of a row, if it has one.
-fn of(name: &str, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Selected>, BuildError> {
+fn of(name: &str, arguments: &Arguments, stream: &mut Generator) -> Result<Option<Selected>, BuildError> {
     match SERIES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "series", name: name.to_owned() }),

@@ -8,7 +8,7 @@ use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::packet::Packet;
 use crate::rate::{self, Changes, RateError, Server};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Component, Value};
 use units::{Duration, Time};
 
@@ -29,8 +29,8 @@ pub(crate) struct Playback {
 pub(crate) fn play(
     name: &str,
     arguments: &Arguments,
-    mut shared: Stream,
-    own: Stream,
+    mut shared: Generator,
+    own: Generator,
 ) -> Result<Playback, BuildError> {
     let offsets = shared.fork("offset");
     let Some(selected) = of(name, arguments, &mut shared)? else { return Ok(Playback::default()) };
@@ -69,7 +69,7 @@ fn series_of(arguments: &Arguments) -> Option<&Component> {
 /// each run is a sample.
 pub fn server(arguments: &Arguments) -> Option<Server> {
     let series = series_of(arguments)?;
-    let stream = || Stream::new(0, "describe");
+    let stream = || Generator::new(0, "describe");
     play(series.name, &series.arguments, stream(), stream()).ok()?.rate
 }
 
@@ -89,7 +89,7 @@ pub fn base_delay(arguments: &Arguments) -> Duration {
 /// The options of a direction of a link in whose place its series stands.
 pub fn replaced(arguments: &Arguments) -> Vec<&'static str> {
     let Some(series) = series_of(arguments) else { return Vec::new() };
-    let mut stream = Stream::new(0, "describe");
+    let mut stream = Generator::new(0, "describe");
     let Ok(Some(selected)) = of(series.name, &series.arguments, &mut stream) else { return Vec::new() };
     let series = selected.series;
     let columns = [
@@ -139,7 +139,7 @@ impl Jitter for Shifts {
 
 struct Losses {
     losses: Column<f64>,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Loss for Losses {

@@ -3,7 +3,7 @@
 use super::{arguments, ms};
 use network::medium::{self, LaneView, Medium, MediumOptions};
 use network::{Exits, NodeId, Packet, node_address};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use trace::Interest;
 use units::Time;
@@ -29,7 +29,7 @@ impl Cell {
             attachments: &attachments,
             station: true,
             name: "medium cell",
-            stream: &|name| Stream::new(seed, name),
+            stream: &|name| Generator::new(seed, name),
             flows: &[],
             delays: true,
             interest: Interest::NONE,

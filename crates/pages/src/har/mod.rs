@@ -59,7 +59,7 @@ pub(super) const ROW: Row<Model> = Row {
     build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
-fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
+fn pages(arguments: &Arguments, _: &mut random::Generator) -> Built {
     let ArchiveOptions { file, har } = ArchiveOptions::of(arguments);
     let archive =
         parse(&file.text, har).map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;

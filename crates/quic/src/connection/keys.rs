@@ -136,7 +136,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use crate::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
-    use random::Stream;
+    use random::Generator;
     use std::sync::Arc;
     use units::Time;
     use wire::{Code, Ecn};
@@ -180,9 +180,9 @@ mod tests {
         let accept = Some(config.clone());
         let options =
             EndpointOptions { accept, ..EndpointOptions::new(SERVER.parse().unwrap(), context.clone()) };
-        let mut server = Endpoint::new(options, Stream::new(1, "server"));
+        let mut server = Endpoint::new(options, Generator::new(1, "server"));
         let options = EndpointOptions::new(CLIENT.parse().unwrap(), context);
-        let mut client = Endpoint::new(options, Stream::new(1, "client"));
+        let mut client = Endpoint::new(options, Generator::new(1, "client"));
         let opening = Opening::new(SERVER.parse().unwrap(), config);
         let handle = client.connect(Time::ZERO, opening).unwrap();
         let at_server = settle(&mut client, &mut server).unwrap();

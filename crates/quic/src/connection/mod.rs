@@ -51,7 +51,7 @@ use crate::variety::Variety;
 use crate::version::{self, Versions};
 use closing::Closing;
 use congestion::{PathStore, StoreKey, TicketKey};
-use random::Stream;
+use random::Generator;
 use receive::EarlyPackets;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -99,7 +99,7 @@ pub(crate) struct Origin {
 /// What an endpoint passes to a new connection.
 pub(crate) struct ConnectionInputs<'a> {
     pub maker: IdMaker,
-    pub random: &'a mut Stream,
+    pub random: &'a mut Generator,
     pub interest: Interest,
     /// At a server: issues the client's tokens for later connections.
     pub issuer: Option<Box<TokenIssuer>>,

@@ -32,7 +32,7 @@ use crate::waiting::WaitingRoom;
 use answers::Answers;
 use congestion::PathStore;
 use door::Door;
-use random::Stream;
+use random::Generator;
 use resets::{ResetIndex, ResetRate};
 use slots::Slots;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ const CHECKED_PER_STEP: usize = 4;
 /// All connections of one address.
 pub struct Endpoint {
     options: EndpointOptions,
-    random: Stream,
+    random: Generator,
     key: Arc<EndpointKey>,
     /// Derived from `key`, for connection ids.
     id_key: SipKey,
@@ -81,7 +81,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint without connections.
-    pub fn new(mut options: EndpointOptions, mut random: Stream) -> Endpoint {
+    pub fn new(mut options: EndpointOptions, mut random: Generator) -> Endpoint {
         let mut drawn = [0; 32];
         random.fork("endpoint key").fill(&mut drawn);
         let key = Arc::new(EndpointKey::new(&options.key.unwrap_or(drawn)));

@@ -1,6 +1,6 @@
 //! Stateless resets (RFC 9000 section 10.3): recognised among datagrams with unknown ids, and sent in answer to them.
 
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use tls::{EndpointKey, SipKey};
 use units::{Duration, Time};
@@ -71,7 +71,7 @@ impl ResetRate {
 }
 
 /// The stateless reset for a packet of `trigger` bytes with this id; `None` if the packet is too short.
-pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: usize) -> Option<Vec<u8>> {
+pub(crate) fn reset(key: &EndpointKey, random: &mut Generator, id: &[u8], trigger: usize) -> Option<Vec<u8>> {
     // RFC 9000-10.3-2, 9000-10.3.3-1: "smaller than the packet that triggered it", so that two endpoints do not
     // answer each other forever.
     let longest = trigger.checked_sub(1).filter(|longest| *longest >= RESET_MIN_LENGTH)?;
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_reset_is_shorter_than_its_trigger_and_looks_like_a_packet() {
         let key = EndpointKey::new(&[1; 32]);
-        let mut random = Stream::new(1, "resets");
+        let mut random = Generator::new(1, "resets");
         for trigger in 0..1500 {
             let reset = reset(&key, &mut random, &[7; 8], trigger);
             assert_eq!(reset.is_some(), trigger >= 22, "{trigger}");
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn two_endpoints_that_answer_each_other_stop() {
         let keys = [1, 2].map(|byte| EndpointKey::new(&[byte; 32]));
-        let mut random = Stream::new(1, "resets");
+        let mut random = Generator::new(1, "resets");
         let mut length = 1500;
         let answers = (0..100).take_while(|i| {
             let answer = reset(&keys[i % 2], &mut random, &[7; 8], length);

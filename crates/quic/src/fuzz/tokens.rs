@@ -5,7 +5,7 @@ use crate::address_token::{
     Credential, Presentation, SpentTokens, TokenLifetimes, capacity_token, new_token, retry_token,
 };
 use congestion::{Learned, Refusal, Saved, Spent};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use tls::EndpointKey;
 use units::Duration;
@@ -32,7 +32,7 @@ struct IssuedToken {
 /// refused; if a capacity is not the one that was issued; or if more tokens are remembered than the limit allows.
 pub fn tokens(data: &[u8]) {
     let key = EndpointKey::new(&[7; 32]);
-    let mut random = Stream::new(1, "tokens");
+    let mut random = Generator::new(1, "tokens");
     let mut spent = SpentTokens::default();
     let mut given: Vec<IssuedToken> = Vec::new();
     // The date never goes back, so no token is issued before the oldest one that was dropped from memory.

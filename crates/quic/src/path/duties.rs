@@ -183,7 +183,7 @@ impl Paths {
 
     /// RFC 9000-8.2.1-1: "unpredictable data in every PATH_CHALLENGE frame".
     fn challenge_data(&self) -> [u8; 8] {
-        let mut random = random::Stream::new(self.seed ^ self.stats.challenges_sent, "challenges");
+        let mut random = random::Generator::new(self.seed ^ self.stats.challenges_sent, "challenges");
         random.bits().to_be_bytes()
     }
 

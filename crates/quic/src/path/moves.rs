@@ -427,7 +427,7 @@ mod tests {
     use crate::config::Config;
     use crate::ids::{IdMaker, RemoteIds};
     use crate::path::PathChoice;
-    use random::Stream;
+    use random::Generator;
     use std::sync::Arc;
 
     const HERE: &str = "10.0.0.1:1";
@@ -453,7 +453,7 @@ mod tests {
         paths.on_new_id(NumberedId { sequence: 1, id, token: [0; 16] }, 0).unwrap();
         assert_eq!(paths.take_outputs(), []);
         let key = Arc::new(tls::EndpointKey::new(&[7; 32]));
-        (paths, Space::new(), LocalIds::new(IdMaker { key, slot: 0 }, Stream::new(1, "ids")))
+        (paths, Space::new(), LocalIds::new(IdMaker { key, slot: 0 }, Generator::new(1, "ids")))
     }
 
     /// RFC 9000-9-1, 9000-9.3.2-1: tests paths without a connection, from the call to the fallback.

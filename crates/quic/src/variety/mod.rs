@@ -5,7 +5,7 @@ mod skip;
 mod spin;
 
 use crate::config::Config;
-use random::Stream;
+use random::Generator;
 use skip::SkippedNumbers;
 use spin::Spin;
 use wire::{Ack, ConnectionId, FirstByte, Side};
@@ -19,7 +19,7 @@ const SPIN_BIT: u8 = 0x20;
 pub(crate) struct Variety {
     spin: Option<Spin>,
     /// The source of random values for the QUIC bit.
-    quic_bit: Option<Stream>,
+    quic_bit: Option<Generator>,
     /// Whether the peer accepts packets in which it is 0.
     peer_accepts_any: bool,
     skips: Option<SkippedNumbers>,
@@ -27,7 +27,10 @@ pub(crate) struct Variety {
 
 impl Variety {
     /// The variations enabled by the options; `None` if there are none. `fork` is only called for enabled ones.
-    pub(crate) fn new(config: &Config, mut fork: impl FnMut(&'static str) -> Stream) -> Option<Box<Variety>> {
+    pub(crate) fn new(
+        config: &Config,
+        mut fork: impl FnMut(&'static str) -> Generator,
+    ) -> Option<Box<Variety>> {
         // RFC 9000-17.4-2: "MUST allow administrators of clients and servers to disable the spin bit".
         let spin = config.spin_bit.then(|| Spin::new(fork("spin")));
         let quic_bit = config.grease_quic_bit.then(|| fork("quic bit"));

@@ -1,6 +1,6 @@
 //! Skipped packet numbers, which expose a peer that acknowledges packets it has not received (RFC 9000 section 21.4).
 
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use wire::Ack;
 
@@ -13,14 +13,14 @@ const MAX_REMEMBERED: usize = 16;
 /// The skipped numbers, and the next one.
 #[derive(Debug)]
 pub(super) struct SkippedNumbers {
-    random: Stream,
+    random: Generator,
     next: u64,
     span: u64,
     skipped: VecDeque<u64>,
 }
 
 impl SkippedNumbers {
-    pub(super) fn new(mut random: Stream) -> SkippedNumbers {
+    pub(super) fn new(mut random: Generator) -> SkippedNumbers {
         let next = 1 + random.below(FIRST_SPAN);
         SkippedNumbers { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
     }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn numbers_are_skipped_at_growing_intervals() {
         for seed in 0..20 {
-            let mut skips = SkippedNumbers::new(Stream::new(seed, "skips"));
+            let mut skips = SkippedNumbers::new(Generator::new(seed, "skips"));
             let skipped: Vec<u64> = (0..100_000).filter(|number| skips.is_due(*number)).collect();
             assert!((1..=FIRST_SPAN).contains(&skipped[0]), "{skipped:?}");
             assert!((10..60).contains(&skipped.len()), "{skipped:?}");

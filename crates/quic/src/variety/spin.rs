@@ -1,6 +1,6 @@
 //! The latency spin bit (RFC 9000 section 17.4): it flips once per round trip, for passive observers.
 
-use random::Stream;
+use random::Generator;
 use wire::{ConnectionId, Side};
 
 /// The bit is disabled for one in this many connection ids (RFC 9000-17.4-3).
@@ -9,14 +9,14 @@ const OFF_ONE_IN: u64 = 16;
 /// The spin bit of sent packets.
 #[derive(Debug)]
 pub(super) struct Spin {
-    random: Stream,
+    random: Generator,
     destination: Option<ConnectionId>,
     off: bool,
     value: bool,
 }
 
 impl Spin {
-    pub(super) fn new(random: Stream) -> Spin {
+    pub(super) fn new(random: Generator) -> Spin {
         Spin { random, destination: None, off: false, value: false }
     }
 
@@ -47,7 +47,7 @@ mod tests {
     /// RFC 9000-17.4-3, 9000-17.4-4.
     #[test]
     fn one_id_in_sixteen_disables_the_bit_and_ignores_received_ones() {
-        let mut spin = Spin::new(Stream::new(1, "spin"));
+        let mut spin = Spin::new(Generator::new(1, "spin"));
         let mut off = 0;
         for n in 0..16_000u64 {
             let id = ConnectionId::new(&n.to_be_bytes()).unwrap();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn servers_reflect_and_clients_invert() {
-        let mut spin = Spin::new(Stream::new(2, "spin"));
+        let mut spin = Spin::new(Generator::new(2, "spin"));
         let id = ConnectionId::new(&[1; 8]).unwrap();
         spin.value(id);
         assert!(!spin.off);

@@ -317,7 +317,7 @@ fn handshakes_in_progress_are_limited() {
         max_half_open: 2,
         ..quic::EndpointOptions::new(crate::pair::SERVER.parse().unwrap(), null())
     };
-    pair.server = quic::Endpoint::new(options, random::Stream::new(2, "server"));
+    pair.server = quic::Endpoint::new(options, random::Generator::new(2, "server"));
     for _ in 0..3 {
         let opening = crate::pair::opening(config(&[]));
         pair.client.connect(pair.now, opening).unwrap();

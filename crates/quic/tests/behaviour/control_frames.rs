@@ -4,7 +4,7 @@
 use crate::pair::roads::address;
 use crate::pair::{Link, Pair, config, count, ms, null, size};
 use quic::{Data, Event, Migration};
-use random::Stream;
+use random::Generator;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -50,7 +50,7 @@ fn talkative(seed: u64) -> (Pair, Arrivals) {
         config(&all)
     };
     let arrivals = Arrivals::default();
-    let (mut random, noted) = (Stream::new(seed, "link"), arrivals.clone());
+    let (mut random, noted) = (Generator::new(seed, "link"), arrivals.clone());
     let link: Link = Box::new(move |to_server, number, _| {
         let delay = ms(5 + random.below(60));
         match random.chance(0.25) && number > 4 {
@@ -66,7 +66,7 @@ fn talkative(seed: u64) -> (Pair, Arrivals) {
 }
 
 /// Writes, reads, resets and stops streams in both directions.
-fn talk(pair: &mut Pair, random: &mut Stream) {
+fn talk(pair: &mut Pair, random: &mut Generator) {
     for round in 0..30 {
         let now = pair.now;
         for server in [false, true] {
@@ -123,7 +123,7 @@ fn acknowledged_frames_are_not_sent_again() {
             pair.client().is_established() && pair.accepted.len() == 1 && pair.server().is_established()
         });
         assert!(done, "{seed}");
-        talk(&mut pair, &mut Stream::new(seed, "talk"));
+        talk(&mut pair, &mut Generator::new(seed, "talk"));
         assert!(
             !pair.client().is_over() && !pair.server().is_over(),
             "{seed}: {:?}",

@@ -210,7 +210,7 @@ fn queues_are_bounded_and_report_room() {
 #[test]
 fn datagrams_survive_losses_or_do_not() {
     for seed in 0..5 {
-        let mut random = random::Stream::new(seed, "loss");
+        let mut random = random::Generator::new(seed, "loss");
         let mut pair = pair_with(&[], 65_535, delay(10));
         pair.link = Box::new(move |_, _, _| if random.chance(0.1) { Vec::new() } else { vec![ms(10)] });
         for step in 0..200u64 {

@@ -3,7 +3,7 @@
 
 use crate::pair::{Link, Pair, config, context, count, delay, losing, ms, opening, size};
 use quic::{Config, Connection, Data, Event, StreamError};
-use random::Stream;
+use random::Generator;
 use tls::{Context, EarlyData, KeyShare, Options, Protection};
 use trace::PacketKind;
 use units::Duration;
@@ -488,7 +488,7 @@ fn early_data_respects_the_initial_window() {
 /// The datagrams of three connections: one that provides tickets, one with 0-RTT, one with rejected 0-RTT.
 fn course(protection: Protection, seed: u64, client: &Config) -> Vec<crate::pair::Seen> {
     let tls = context(&options(protection));
-    let mut random = Stream::new(seed, "loss");
+    let mut random = Generator::new(seed, "loss");
     let link: Link = Box::new(move |_, _, _| match random.chance(0.1) {
         true => Vec::new(),
         false => vec![Duration::from_millis(10 + random.below(3) * random.below(20))],

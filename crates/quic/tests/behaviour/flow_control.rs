@@ -3,7 +3,7 @@
 use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, count, delay, ms, null, size};
 use quic::{Data, Event, StreamError};
-use random::Stream;
+use random::Generator;
 use units::parameter::Value;
 use wire::{Direction, StreamId};
 
@@ -110,7 +110,7 @@ fn everything_arrives_through_narrow_windows_and_losses() {
             ("initial_max_streams_uni", count(2)),
         ];
         let mut pair = pair(&windows);
-        let mut random = Stream::new(seed, "loss");
+        let mut random = Generator::new(seed, "loss");
         let link: Link = Box::new(move |_, _, _| if random.chance(0.1) { Vec::new() } else { vec![ms(10)] });
         pair.link = link;
         let (mut opened, mut done) = (0, 0);

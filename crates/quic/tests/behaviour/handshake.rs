@@ -4,7 +4,7 @@
 use crate::pair::forge::FIRST_FORGED;
 use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null, span};
 use quic::Event;
-use random::Stream;
+use random::Generator;
 use tls::{KeyShare, Options, Protection};
 use trace::PacketKind;
 use units::{Duration, Size, Time};
@@ -118,7 +118,7 @@ fn any_two_datagrams_of_a_long_handshake_may_be_lost() {
 #[test]
 fn datagrams_may_arrive_in_any_order_and_twice() {
     for seed in 0..100 {
-        let mut random = Stream::new(seed, "order");
+        let mut random = Generator::new(seed, "order");
         let link: Link = Box::new(move |_, _, _| {
             let mut late = || Duration::from_millis(5 + random.below(200));
             let first = late();
@@ -136,7 +136,7 @@ fn null_and_tls_handshakes_agree_for_all_sizes_and_losses() {
                 let certificate_chain = Size::from_bytes(kilobytes * 1000);
                 let context =
                     context(&Options { protection, key_share, certificate_chain, ..Options::default() });
-                let mut random = Stream::new(seed, "loss");
+                let mut random = Generator::new(seed, "loss");
                 let link = losing(10, move |_, _| random.chance(0.2));
                 let mut pair = Pair::new(context, config(&[]), config(&[]), link);
                 pair.keeps_bytes = false;

@@ -3,7 +3,7 @@
 use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null, size};
 use quic::{Data, Event};
-use random::Stream;
+use random::Generator;
 use tls::Context;
 use wire::{Direction, StreamId};
 
@@ -148,7 +148,7 @@ fn credit_cuts_frames_anywhere_around_the_border() {
 #[test]
 fn all_written_data_arrives() {
     for seed in 0..12 {
-        let mut random = Stream::new(seed, "parts");
+        let mut random = Generator::new(seed, "parts");
         let windows = [("initial_max_data", size(4_000)), ("initial_max_stream_data_uni", size(2_500))];
         let mut pair = Pair::new(
             contexts()[usize::from(seed % 4 == 0)].clone(),
@@ -157,7 +157,7 @@ fn all_written_data_arrives() {
             delay(10),
         );
         pair.establish();
-        let mut loss = Stream::new(seed, "loss");
+        let mut loss = Generator::new(seed, "loss");
         let link: Link = Box::new(move |_, _, _| match (loss.chance(0.1), loss.chance(0.1)) {
             (true, _) => Vec::new(),
             (false, late) => vec![ms(if late { 18 } else { 10 })],

@@ -2,7 +2,7 @@
 
 use crate::pair::{Pair, config, context, delay, losing, ms, opening};
 use quic::{CloseReason, Endpoint, EndpointOptions, Memory};
-use random::Stream;
+use random::Generator;
 use tls::{Context, EarlyData, Options, Protection};
 use units::Duration;
 use wire::Code;
@@ -150,7 +150,7 @@ fn endpoints_can_share_what_they_remember() {
         let mut pair = acquainted(tls.clone());
         let options = EndpointOptions::new(crate::pair::CLIENT.parse().unwrap(), tls);
         let memory: Memory = pair.client.memory().clone();
-        pair.client = Endpoint::new(options, Stream::new(9, "another client"));
+        pair.client = Endpoint::new(options, Generator::new(9, "another client"));
         pair.client.set_memory(memory);
         pair.open(opening(config(&[])));
         pair.run_for(ms(500));

@@ -3,7 +3,7 @@
 use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null};
 use quic::{Connection, Data, Event, StreamError};
-use random::Stream;
+use random::Generator;
 use wire::{Direction, StreamId};
 
 /// Reads all available data.
@@ -238,7 +238,7 @@ fn a_thousand_streams_at_once() {
     let windows = [("initial_max_streams_bidi", count(1000))];
     let mut pair = Pair::new(null(), config(&[]), config(&windows), delay(10));
     pair.establish();
-    let mut random = Stream::new(3, "loss");
+    let mut random = Generator::new(3, "loss");
     let link: Link = Box::new(move |_, _, _| if random.chance(0.03) { Vec::new() } else { vec![ms(10)] });
     pair.link = link;
     let now = pair.now;
@@ -279,7 +279,7 @@ fn a_thousand_streams_at_once() {
 #[test]
 fn real_and_virtual_bytes_mix_in_one_stream() {
     for context in contexts() {
-        let mut random = Stream::new(4, "link");
+        let mut random = Generator::new(4, "link");
         let link: Link = Box::new(move |_, _, _| match random.chance(0.05) {
             true => Vec::new(),
             false => vec![ms(10 + random.below(4))],

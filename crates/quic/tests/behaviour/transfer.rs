@@ -2,7 +2,7 @@
 
 use crate::pair::{DatagramInFlight, Link, Pair, config, contexts, delay, null, span};
 use quic::{Data, Event};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use wire::Direction;
 
@@ -67,7 +67,7 @@ fn a_clean_download() {
 
 /// A link with loss, reordering and duplication.
 fn rough(seed: u64) -> Link {
-    let mut random = Stream::new(seed, "link");
+    let mut random = Generator::new(seed, "link");
     let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
     Box::new(move |_, _, _: &mut DatagramInFlight| {
         let mut copies = Vec::new();

@@ -1,7 +1,7 @@
 //! The limits on a server's connections from one client network.
 
 use quic::{Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use units::parameter::Value;
@@ -28,7 +28,7 @@ fn server(config: Config, connections: usize, half_open: usize) -> Endpoint {
         max_half_open_of_source: half_open,
         ..EndpointOptions::new(SERVER.parse().unwrap(), null())
     };
-    Endpoint::new(options, Stream::new(1, "server"))
+    Endpoint::new(options, Generator::new(1, "server"))
 }
 
 /// A client with its source address.
@@ -42,7 +42,7 @@ impl Client {
     fn new(address: String, now: Time) -> Client {
         let address: SocketAddr = address.parse().unwrap();
         let options = EndpointOptions::new(address, null());
-        let mut endpoint = Endpoint::new(options, Stream::new(7, &address.to_string()));
+        let mut endpoint = Endpoint::new(options, Generator::new(7, &address.to_string()));
         let opening = Opening::new(SERVER.parse().unwrap(), Arc::new(config(&[])));
         let handle = endpoint.connect(now, opening).unwrap();
         Client { endpoint, handle, address }
@@ -153,7 +153,7 @@ fn with_handshakes(count: usize, apart: bool) -> Endpoint {
         accept: Some(Arc::new(config(&[]))),
         ..EndpointOptions::new(SERVER.parse().unwrap(), null())
     };
-    let mut server = Endpoint::new(options.with_places(quic::Places::of(10)), Stream::new(1, "server"));
+    let mut server = Endpoint::new(options.with_places(quic::Places::of(10)), Generator::new(1, "server"));
     for number in 0..count {
         let (network, host) = if apart { (number, 1) } else { (0, number + 1) };
         Client::new(format!("192.0.{network}.{host}:5000"), Time::ZERO).say(Time::ZERO, &mut server);

@@ -1,7 +1,7 @@
 //! A server with its default places, attackers of many addresses, and good clients, in virtual time on paths of 20 ms.
 
 use quic::{Config, Datagram, Endpoint, EndpointOptions, EndpointStats, Event, Handle, Opening, Places};
-use random::Stream;
+use random::Generator;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ impl World {
             accept: Some(Arc::new(busy.unwrap())),
             ..EndpointOptions::new(SERVER.parse().unwrap(), tls.clone())
         };
-        let server = Endpoint::new(options.with_places(places), Stream::new(1, "server"));
+        let server = Endpoint::new(options.with_places(places), Generator::new(1, "server"));
         World {
             now: Time::ZERO,
             tls,
@@ -149,7 +149,7 @@ impl World {
     pub(crate) fn open(&mut self, address: SocketAddr, conduct: Conduct) -> usize {
         let number = self.clients.len();
         let options = EndpointOptions::new(address, self.tls.clone());
-        let mut endpoint = Endpoint::new(options, Stream::new(number as u64, "client"));
+        let mut endpoint = Endpoint::new(options, Generator::new(number as u64, "client"));
         let opening = Opening::new(SERVER.parse().unwrap(), Arc::new(conduct.config()));
         let handle = endpoint.connect(self.now, opening).unwrap();
         let (began, held) = (self.now, Vec::new());
@@ -182,7 +182,7 @@ impl World {
     pub(crate) fn first_datagram(&mut self, seed: u64) -> Vec<u8> {
         let address: SocketAddr = "192.0.2.1:1".parse().unwrap();
         let options = EndpointOptions::new(address, self.tls.clone());
-        let mut endpoint = Endpoint::new(options, Stream::new(seed, "first datagram"));
+        let mut endpoint = Endpoint::new(options, Generator::new(seed, "first datagram"));
         endpoint
             .connect(self.now, Opening::new(SERVER.parse().unwrap(), Arc::new(Config::default())))
             .unwrap();

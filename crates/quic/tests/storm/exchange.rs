@@ -3,7 +3,7 @@
 use crate::allocator::inside;
 use crate::applications::{Applications, End};
 use quic::{Connection, Data, Event, Handle, StreamError};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::Time;
@@ -43,7 +43,7 @@ struct State {
 
 /// The applications of all connections.
 pub(crate) struct Exchange {
-    random: Stream,
+    random: Generator,
     ends: BTreeMap<End, State>,
     /// Whether the received data must equal the sent data.
     pub strict: bool,
@@ -59,11 +59,11 @@ fn byte(stream: StreamId, from_client: bool, length: u64, offset: u64) -> u8 {
 /// The length of a stream is a function of its id and its sender, so that both ends know it.
 fn length_of(stream: StreamId, from_client: bool) -> u64 {
     let seed = stream.value() * 2 + u64::from(from_client);
-    Stream::new(seed, "length").below(LONGEST)
+    Generator::new(seed, "length").below(LONGEST)
 }
 
 impl Exchange {
-    pub(crate) fn new(random: Stream) -> Exchange {
+    pub(crate) fn new(random: Generator) -> Exchange {
         Exchange { random, ends: BTreeMap::new(), strict: true }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::applications::Applications;
 use crate::world::{DatagramInFlight, ObservedIds, World, client_address, server_address};
-use random::Stream;
+use random::Generator;
 use trace::PacketKind;
 use units::Duration;
 use wire::header::{LongHeader, ShortHeader};
@@ -28,7 +28,7 @@ pub(crate) const CODES: [Code; 11] = [
     Code::TRANSPORT_PARAMETER_ERROR,
 ];
 
-fn number(random: &mut Stream) -> u64 {
+fn number(random: &mut Generator) -> u64 {
     match random.below(6) {
         0 => random.below(4),
         1 => random.below(64),
@@ -40,7 +40,7 @@ fn number(random: &mut Stream) -> u64 {
 }
 
 /// A valid frame with values of all kinds.
-fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
+fn frame<'a>(random: &mut Generator, bytes: &'a [u8]) -> Frame<'a> {
     let data = &bytes[..random.below(bytes.len() as u64) as usize];
     let id = StreamId::from_value(if random.chance(0.7) { random.below(24) } else { number(random) });
     let offset = match random.below(3) {
@@ -86,7 +86,7 @@ fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
 }
 
 /// The bytes of an ACK frame with valid ranges.
-fn ack(random: &mut Stream, out: &mut Vec<u8>) {
+fn ack(random: &mut Generator, out: &mut Vec<u8>) {
     let mut largest = random.below(300);
     out.push(if random.chance(0.8) { 2 } else { 3 });
     wire::varint::encode(out, largest);
@@ -114,7 +114,7 @@ fn ack(random: &mut Stream, out: &mut Vec<u8>) {
 /// A packet that can be opened: with null protection by a tag of zeros, with TLS by the secrets of the wiretap.
 /// Without a secret for this number of key updates, the tag is wrong.
 fn packet<A>(
-    random: &mut Stream,
+    random: &mut Generator,
     world: &World<A>,
     known: &ObservedIds,
     kind: PacketKind,
@@ -157,7 +157,7 @@ fn packet<A>(
 }
 
 /// Sends one such packet to one of the ends.
-pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>, filler: &[u8]) {
+pub(crate) fn act<A: Applications>(random: &mut Generator, world: &mut World<A>, filler: &[u8]) {
     let count = world.overheard.len() as u64;
     if count == 0 {
         return;
@@ -189,7 +189,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>, fi
 
 /// Sends a packet with this payload on behalf of one of the ends.
 pub(crate) fn send<A: Applications>(
-    random: &mut Stream,
+    random: &mut Generator,
     world: &mut World<A>,
     known: &ObservedIds,
     kind: PacketKind,

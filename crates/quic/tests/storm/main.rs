@@ -26,7 +26,7 @@ use allocator::start_anew;
 use cases::{Tally, for_seeds, is_downgrade, is_lost_token, is_natural, is_refusal, run};
 use exchange::Exchange;
 use quic::CloseReason;
-use random::Stream;
+use random::Generator;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -63,8 +63,8 @@ fn context(protection: Protection, seed: u64) -> tls::Context {
 
 /// A world whose connections have options of all kinds.
 fn world(seed: u64, protection: Protection) -> World {
-    let mut random = Stream::new(seed, "options");
-    let exchange = Exchange::new(Stream::new(seed, "exchange"));
+    let mut random = Generator::new(seed, "options");
+    let exchange = Exchange::new(Generator::new(seed, "exchange"));
     World::new(seed, &context(protection, seed), || options::config(&mut random), exchange)
 }
 
@@ -109,7 +109,7 @@ fn bad_weather_leaves_data_intact_under_tls() {
 fn under_outsiders(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        let mut random = Stream::new(seed, "outsider");
+        let mut random = Generator::new(seed, "outsider");
         let rate = random.unit() * random.unit() * 0.5;
         let (until, moves) = (weather.until, weather.moves > 0.0);
         let forged = std::cell::Cell::new(false);
@@ -146,13 +146,13 @@ fn under_thieves(name: &str, default: u64, protection: Protection) {
     let mut saved_paths: BTreeMap<&'static str, u64> = BTreeMap::new();
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        let mut random = Stream::new(seed, "thief");
+        let mut random = Generator::new(seed, "thief");
         let rate = random.unit() * random.unit() * 0.5;
         let (until, moves) = (weather.until, weather.moves > 0.0);
         let forged = Cell::new(false);
         // Contexts with tickets; all worlds are traced.
         let context = context(protection, 1 + seed % 2);
-        let (mut options, mut resume) = (Stream::new(seed, "options"), Stream::new(seed, "resume"));
+        let (mut options, mut resume) = (Generator::new(seed, "options"), Generator::new(seed, "resume"));
         let config = || {
             let mut config = options::config(&mut options);
             config.resume = thief::resume(&mut resume);
@@ -160,7 +160,7 @@ fn under_thieves(name: &str, default: u64, protection: Protection) {
             config.initial_window = Some(1 + resume.below(3));
             config
         };
-        let exchange = Exchange::new(Stream::new(seed, "exchange"));
+        let exchange = Exchange::new(Generator::new(seed, "exchange"));
         let world = World::new(4 * seed, &context, config, exchange);
         let mut thief = Thief::default();
         let meddle = |world: &mut World| {
@@ -226,15 +226,15 @@ fn under_insiders(name: &str, default: u64, protection: Protection) {
     let filler = vec![0x5a; 800];
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        let mut random = Stream::new(seed, "insider");
+        let mut random = Generator::new(seed, "insider");
         let rate = random.unit() * random.unit() * 0.5;
         let until = weather.until;
         let mut world = match protection {
             Protection::Null => world(seed, protection),
             Protection::Tls => {
                 let (context, cipher) = tapped_context(seed);
-                let mut options = Stream::new(seed, "options");
-                let exchange = Exchange::new(Stream::new(seed, "exchange"));
+                let mut options = Generator::new(seed, "options");
+                let exchange = Exchange::new(Generator::new(seed, "exchange"));
                 let mut world = World::new(seed, &context, || options::config(&mut options), exchange);
                 world.wiretap = Some(Wiretap::new(cipher));
                 world

@@ -1,7 +1,7 @@
 //! Options of a connection drawn from every row of the table, so that new options are included at once.
 
 use quic::Config;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Kind, Options as _, Parameter, Value};
 use units::{Duration, Size};
 
@@ -36,7 +36,7 @@ fn bounds(name: &str) -> Option<(u64, u64)> {
 }
 
 /// A number between the two, of any magnitude.
-fn between(random: &mut Stream, (low, high): (u64, u64)) -> u64 {
+fn between(random: &mut Generator, (low, high): (u64, u64)) -> u64 {
     let span = high - low;
     let digits = 64 - span.leading_zeros();
     let masked =
@@ -45,7 +45,7 @@ fn between(random: &mut Stream, (low, high): (u64, u64)) -> u64 {
 }
 
 /// A value of an option of any kind but components.
-pub(crate) fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
+pub(crate) fn value(random: &mut Generator, parameter: &Parameter) -> Option<Value> {
     let bounds = bounds(parameter.name);
     Some(match parameter.kind {
         Kind::Duration => {
@@ -65,7 +65,7 @@ pub(crate) fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value>
 }
 
 /// Options of a connection, each default or drawn.
-pub(crate) fn config(random: &mut Stream) -> Config {
+pub(crate) fn config(random: &mut Generator) -> Config {
     let mut given = Vec::new();
     for parameter in Config::PARAMETERS {
         let needs = matches!(

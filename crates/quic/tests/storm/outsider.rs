@@ -3,13 +3,13 @@
 use crate::applications::Applications;
 use crate::weather::flip;
 use crate::world::{DatagramInFlight, ID_LENGTH, World, client_address, server_address};
-use random::Stream;
+use random::Generator;
 use std::net::{IpAddr, SocketAddr};
 use units::Duration;
 use wire::{ConnectionId, Damage, Ecn, Version};
 
 /// Addresses without a client.
-fn victim(random: &mut Stream) -> SocketAddr {
+fn victim(random: &mut Generator) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, random.below(4) as u8], 7000 + random.below(3) as u16))
 }
 
@@ -18,7 +18,7 @@ fn is_victim(address: SocketAddr) -> bool {
 }
 
 /// A supported version, or any.
-fn version(random: &mut Stream) -> Version {
+fn version(random: &mut Generator) -> Version {
     match random.below(4) {
         0 | 1 => Version::V1,
         2 => Version::V2,
@@ -28,7 +28,7 @@ fn version(random: &mut Stream) -> Version {
 
 /// Performs one attack. Returns whether it may end a client's connection: a Version Negotiation packet is not
 /// authenticated.
-pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) -> bool {
+pub(crate) fn act<A: Applications>(random: &mut Generator, world: &mut World<A>) -> bool {
     let client = random.below(world.clients.len() as u64) as usize;
     let delay = Duration::from_micros(random.below(50_000));
     match random.below(7) {
@@ -132,7 +132,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
 }
 
 /// An id of the usual length seen on the wire.
-fn overheard<A>(random: &mut Stream, world: &World<A>) -> Option<ConnectionId> {
+fn overheard<A>(random: &mut Generator, world: &World<A>) -> Option<ConnectionId> {
     let count = world.overheard.len() as u64;
     let known = (count > 0).then(|| world.overheard[random.below(count) as usize].destination)?;
     (known.len() == ID_LENGTH).then_some(known)

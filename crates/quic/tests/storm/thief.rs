@@ -6,7 +6,7 @@ use crate::applications::Applications;
 use crate::options;
 use crate::world::{DatagramInFlight, World, client_address, server_address};
 use congestion::Resume;
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, Value};
 use wire::Version;
@@ -25,7 +25,7 @@ pub(crate) struct Thief {
 
 /// A row of the option `resume`, with options each default or drawn: what an earlier connection has learned is used by all carriers,
 /// and expires after seconds or not at all.
-pub(crate) fn resume(random: &mut Stream) -> Resume {
+pub(crate) fn resume(random: &mut Generator) -> Resume {
     let rows = congestion::RESUMPTIONS;
     let row = &rows[rows.len() - 1 - usize::from(random.chance(0.8))];
     let mut given = Vec::new();
@@ -53,14 +53,14 @@ fn keep<T>(kept: &mut Vec<T>, one: T) {
     kept.push(one);
 }
 
-fn pick<T: Clone>(random: &mut Stream, of: &[T]) -> Option<T> {
+fn pick<T: Clone>(random: &mut Generator, of: &[T]) -> Option<T> {
     (!of.is_empty()).then(|| of[random.below(of.len() as u64) as usize].clone())
 }
 
 impl Thief {
     /// Keeps a copy of each datagram from a client that begins with a long header: Initial packets with tokens, and 0-RTT packets with
     /// BDP_FRAMEs. Not the copies that other attackers make: the laws must know whose answer a datagram is.
-    pub(crate) fn watch<A: Applications>(&mut self, random: &mut Stream, world: &World<A>) {
+    pub(crate) fn watch<A: Applications>(&mut self, random: &mut Generator, world: &World<A>) {
         let flying = world.in_flight().last().cloned();
         let kept = flying.filter(|flying| {
             flying.to == server_address() && flying.client.is_some() && flying.bytes.first() >= Some(&0x80)
@@ -73,7 +73,7 @@ impl Thief {
     }
 
     /// Performs one attack.
-    pub(crate) fn act<A: Applications>(&mut self, random: &mut Stream, world: &mut World<A>) {
+    pub(crate) fn act<A: Applications>(&mut self, random: &mut Generator, world: &mut World<A>) {
         let count = world.clients.len() as u64;
         let (client, other) = (random.below(count) as usize, random.below(count) as usize);
         let delay = Duration::from_micros(random.below(2_000_000));

@@ -2,14 +2,14 @@
 
 use crate::applications::Applications;
 use crate::world::{Attacker, DatagramInFlight, World};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::{Damage, Ecn};
 
 /// The severity of the impairments, and their end.
 pub(crate) struct Weather {
-    random: Stream,
+    random: Generator,
     loss: f64,
     damage: f64,
     cut: f64,
@@ -28,11 +28,11 @@ pub(crate) struct Weather {
 
 impl Weather {
     pub(crate) fn new(seed: u64) -> Weather {
-        let mut random = Stream::new(seed, "weather");
+        let mut random = Generator::new(seed, "weather");
         let mut bad = |most: f64| random.unit() * random.unit() * most;
         let (loss, damage, cut, repeat, moves) = (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01));
         // A separate stream, so that it changes no other draws.
-        let mut marks = Stream::new(seed, "marks");
+        let mut marks = Generator::new(seed, "marks");
         let mtu = [65_535, 65_535, 1_200, 1_200 + marks.below(400) as usize][marks.below(4) as usize];
         let remark = [0.0, 1.0, 0.1, 0.001][marks.below(4) as usize];
         let delay = Duration::from_micros(500 + random.below(60_000));
@@ -61,7 +61,7 @@ impl Weather {
 }
 
 /// Inverts a bit.
-pub(crate) fn flip(random: &mut Stream, flying: &mut DatagramInFlight) {
+pub(crate) fn flip(random: &mut Generator, flying: &mut DatagramInFlight) {
     if flying.bytes.is_empty() {
         return;
     }

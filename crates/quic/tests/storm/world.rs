@@ -7,7 +7,7 @@ use crate::wiretap::Wiretap;
 use quic::{
     CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Handle, Migration, Opening,
 };
-use random::Stream;
+use random::Generator;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ pub(crate) struct World<A> {
     pub wiretap: Option<Wiretap>,
     flying: BTreeMap<(Time, u64), DatagramInFlight>,
     order: u64,
-    random: Stream,
+    random: Generator,
     /// Memory shared by the endpoints that outlives them.
     kept: Vec<Arc<Config>>,
     /// The number of saved capacities that were presented or known and traced, by what became of them.
@@ -139,7 +139,7 @@ impl<A: Applications> World<A> {
         mut config: impl FnMut() -> Config,
         applications: A,
     ) -> World<A> {
-        let mut random = Stream::new(seed, "world");
+        let mut random = Generator::new(seed, "world");
         let options = |local, accept: Option<Arc<Config>>| EndpointOptions {
             accept,
             max_connections: MAX_CONNECTIONS,
@@ -157,7 +157,7 @@ impl<A: Applications> World<A> {
             laws.admit(&config, 1, applications.most_memory(&config));
             let local = client_address(index);
             let name = format!("client {index}");
-            let endpoint = inside(|| Endpoint::new(options(local, None), Stream::new(seed, &name)));
+            let endpoint = inside(|| Endpoint::new(options(local, None), Generator::new(seed, &name)));
             clients.push(Client {
                 endpoint,
                 handle: None,
@@ -176,7 +176,7 @@ impl<A: Applications> World<A> {
         World {
             now: Time::ZERO,
             server: inside(|| {
-                Endpoint::new(options(server_address(), Some(server)), Stream::new(seed, "server"))
+                Endpoint::new(options(server_address(), Some(server)), Generator::new(seed, "server"))
             }),
             applications,
             partners: BTreeMap::new(),
@@ -188,7 +188,7 @@ impl<A: Applications> World<A> {
             overheard: Vec::new(),
             flying: BTreeMap::new(),
             order: 0,
-            random: Stream::new(seed, "rounds"),
+            random: Generator::new(seed, "rounds"),
             kept,
             saved_paths: BTreeMap::new(),
             translated,

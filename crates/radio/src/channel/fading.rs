@@ -1,7 +1,7 @@
 //! Rayleigh fading as a sum of sinusoids (Clarke 1968, Jakes 1974).
 
 use super::loss::LIGHT_M_S;
-use random::Stream;
+use random::Generator;
 use std::f64::consts::TAU;
 use units::Time;
 
@@ -23,7 +23,7 @@ pub struct Fading {
 impl Fading {
     /// Fading with a maximum Doppler frequency in Hz. Each wave draws its angle within its own sector of the circle,
     /// and its phase: 64 draws from `stream`.
-    pub fn new(doppler_hz: f64, mut stream: Stream) -> Fading {
+    pub fn new(doppler_hz: f64, mut stream: Generator) -> Fading {
         let waves = std::array::from_fn(|wave| {
             let angle = TAU * (wave as f64 + stream.unit()) / WAVES as f64;
             (doppler_hz * angle.cos(), stream.unit())

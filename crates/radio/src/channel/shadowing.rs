@@ -1,7 +1,7 @@
 //! Shadowing by obstacles: log-normal, and correlated over distance (Gudmundson 1991).
 
 use crate::gaussian;
-use random::Stream;
+use random::Generator;
 
 /// Points with values of their own in a decorrelation distance.
 const POINTS: f64 = 10.0;
@@ -15,7 +15,7 @@ pub struct Shadowing {
     sigma_db: f64,
     /// The distance between two points.
     step_m: f64,
-    stream: Stream,
+    stream: Generator,
     /// The number of the last point on the way so far.
     point: f64,
     /// The values at that point and at the next one.
@@ -27,7 +27,7 @@ pub struct Shadowing {
 impl Shadowing {
     /// Shadowing with a standard deviation in dB (typically 4 to 10) and a decorrelation distance in metres, positive
     /// (20 in cities to 500 in suburbs). The value at the start is drawn at once.
-    pub fn new(sigma_db: f64, decorrelation_m: f64, mut stream: Stream) -> Shadowing {
+    pub fn new(sigma_db: f64, decorrelation_m: f64, mut stream: Generator) -> Shadowing {
         let value_db = sigma_db * gaussian::draw(&mut stream);
         let step_m = decorrelation_m / POINTS;
         let around_db = [value_db; 2];

@@ -1,7 +1,7 @@
 //! Channels against closed forms and values by hand.
 
 use super::*;
-use random::Stream;
+use random::Generator;
 use units::Duration;
 
 fn seconds(value: f64) -> Time {
@@ -149,7 +149,7 @@ fn only_columns_of_sinr_in_db_are_read() {
 
 #[test]
 fn shadowing_has_its_deviation_and_correlation() {
-    let mut shadowing = Shadowing::new(8.0, 50.0, Stream::new(1, "shadowing"));
+    let mut shadowing = Shadowing::new(8.0, 50.0, Generator::new(1, "shadowing"));
     // 200,000 points, 25 m apart: neighbours correlate by exp(-0.5) = 0.607, every fourth by exp(-2) = 0.135.
     let values: Vec<f64> = (0..200_000).map(|point| shadowing.db(25.0 * f64::from(point))).collect();
     let product = |lag: usize| {
@@ -165,7 +165,7 @@ fn shadowing_has_its_deviation_and_correlation() {
 
 #[test]
 fn shadowing_does_not_depend_on_where_it_is_asked_for() {
-    let shadowing = || Shadowing::new(6.0, 20.0, Stream::new(3, "shadowing"));
+    let shadowing = || Shadowing::new(6.0, 20.0, Generator::new(3, "shadowing"));
     let (mut fine, mut coarse) = (shadowing(), shadowing());
     let mut before = fine.db(0.0);
     for metre in 1..2_000 {
@@ -185,7 +185,7 @@ fn shadowing_does_not_depend_on_where_it_is_asked_for() {
 /// The powers of 400 terminals with a Doppler frequency of 100 Hz, at 1,000 times, 0.1 ms apart.
 fn powers() -> Vec<Vec<f64>> {
     let terminal = |seed| {
-        let fading = Fading::new(100.0, Stream::new(seed, "fading"));
+        let fading = Fading::new(100.0, Generator::new(seed, "fading"));
         (0..1_000).map(|step| fading.power(Time::from_nanos(step * 100_000))).collect()
     };
     (0..400).map(terminal).collect()
@@ -237,11 +237,11 @@ fn fading_crosses_levels_as_often_as_rice_says() {
 
 #[test]
 fn fading_is_a_function_of_time_and_stream() {
-    let fading = Fading::new(doppler_hz(30.0, 2e9), Stream::new(3, "fading"));
+    let fading = Fading::new(doppler_hz(30.0, 2e9), Generator::new(3, "fading"));
     let power = fading.power(seconds(1.0));
     fading.power(seconds(2.0));
     assert_eq!(fading.power(seconds(1.0)), power);
-    assert_ne!(Fading::new(200.0, Stream::new(4, "fading")).power(seconds(1.0)), power);
+    assert_ne!(Fading::new(200.0, Generator::new(4, "fading")).power(seconds(1.0)), power);
     // 30 m/s at 2 GHz: 200.1 Hz.
     assert!((doppler_hz(30.0, 2e9) - 200.14).abs() < 0.01);
 }

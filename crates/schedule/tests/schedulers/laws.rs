@@ -1,7 +1,7 @@
 //! Laws for every row of the table, and laws promised by only some definitions.
 
 use proptest::prelude::*;
-use random::Stream;
+use random::Generator;
 use schedule::Priority;
 use schedule::SCHEDULERS;
 use schedule::fuzz::{Sender, schedulers};
@@ -23,7 +23,7 @@ fn every_scheduler_keeps_the_laws_in_any_order_of_events() {
     for (which, known) in (0..2 * count).map(|which| (which, &SCHEDULERS[which % count])) {
         for seed in 0..40 {
             let mut data = vec![0; 4001];
-            Stream::new(seed, "events").fill(&mut data);
+            Generator::new(seed, "events").fill(&mut data);
             data[0] = which as u8;
             let heard = schedulers(&data);
             if seed == 0 {
@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn wfq_meets_weights(weights in proptest::collection::vec(1u16..9, 2..6), seed in any::<u64>()) {
         let mut sender = Sender::new(row("wfq"), false);
-        let mut random = Stream::new(seed, "sizes");
+        let mut random = Generator::new(seed, "sizes");
         for known in &weights {
             let slot = sender.open();
             sender.set_priority(slot, weight(*known));
@@ -179,7 +179,7 @@ struct Message {
 
 /// Messages that a random order with one packet per millisecond sends in time.
 fn feasible(seed: u64, one_each: bool) -> Vec<Message> {
-    let mut random = Stream::new(seed, "messages");
+    let mut random = Generator::new(seed, "messages");
     let streams = 1 + random.below(6);
     // The order that meets all deadlines: each millisecond belongs to a stream or is idle.
     let slots: Vec<_> = (0..150).map(|at| (at, random.below(streams + 1))).collect();

@@ -24,7 +24,7 @@ use crate::stats::Stats;
 use crate::timestamps::{Clock, Recent};
 use crate::window::Window;
 use congestion::PathStore;
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub struct Setup {
     /// The options.
     pub config: Arc<Config>,
     /// The random numbers for the initial sequence number and the timestamp clock.
-    pub random: Stream,
+    pub random: Generator,
     /// The trace events to record.
     pub interest: Interest,
     /// The parameters of the TLS exchange, if the options ask for TLS.

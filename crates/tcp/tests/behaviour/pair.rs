@@ -1,7 +1,7 @@
 //! Two ends of a connection in a virtual network: a queue of segments for each direction, and the faults that it may
 //! apply.
 
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
     Setup {
         local: address(end),
         config: Arc::new(config.clone()),
-        random: Stream::new(seed, ["client", "server"][end]),
+        random: Generator::new(seed, ["client", "server"][end]),
         interest: Interest::ALL,
         tls: tls(),
         cookie_key: 7,

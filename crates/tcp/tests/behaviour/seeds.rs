@@ -1,13 +1,13 @@
 //! Networks that lose, reorder, duplicate and mark: for every seed all data arrives complete and in order.
 
 use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
-use random::Stream;
+use random::Generator;
 use tcp::{Config, FastOpen, State};
 use wire::tcp::Flags;
 
 /// A random network, whose parameters follow from the seed.
 fn weather(seed: u64) -> impl FnMut(&Flying) -> Fate {
-    let mut chance = Stream::new(seed, "weather");
+    let mut chance = Generator::new(seed, "weather");
     let (loss, late, twice, mark) =
         (0.2 * chance.unit(), 0.3 * chance.unit(), 0.1 * chance.unit(), 0.1 * chance.unit());
     move |_| {
@@ -96,7 +96,7 @@ fn altered_segments_do_no_harm() {
         pair.write(CLIENT, 20_000, true);
         pair.write(SERVER, 50_000, false);
         pair.ends.iter_mut().for_each(|end| end.checks = false);
-        let mut chance = Stream::new(seed, "storm");
+        let mut chance = Generator::new(seed, "storm");
         for step in 0..150 {
             pair.run_to(at(step * 7));
             let Some(sent) = pair.sent.get(chance.below(pair.sent.len() as u64) as usize).cloned() else {

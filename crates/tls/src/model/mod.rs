@@ -19,7 +19,7 @@ use crate::start::{Change, EarlyData, Offer, Opening, date, supported_version};
 use crate::store::Admission;
 use crate::ticket::{Kind, ModelTicket, Ticket};
 use messages::{Hello, Names, field, kind, malformed, message, no_protocol, offers, put_field};
-use random::Stream;
+use random::Generator;
 use sizes::{EARLY_DATA, NAME_TAKEN};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(crate) struct ClientRequest {
 pub(crate) struct Model {
     side: Side,
     terms: Arc<Terms>,
-    random: Stream,
+    random: Generator,
     /// The date at time zero.
     epoch: Duration,
     /// Our own transport parameters, until they are sent.

@@ -28,7 +28,7 @@ fn feed(model: &mut Model, mut bytes: &[u8], outbox: &mut Outbox) -> Result<(), 
 }
 fn opening(parameters: Vec<u8>) -> Opening {
     let (now, epoch, version) = (Time::ZERO, Duration::ZERO, supported_version(1).unwrap());
-    Opening { random: Stream::new(1, "test"), now, epoch, version, parameters, change: Change::Never }
+    Opening { random: Generator::new(1, "test"), now, epoch, version, parameters, change: Change::Never }
 }
 fn client(terms: &Arc<Terms>, parameters: Vec<u8>, outbox: &mut Outbox) -> Model {
     let server_name = "a.example".to_owned();

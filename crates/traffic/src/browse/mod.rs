@@ -12,7 +12,7 @@ use http::qpack::Field;
 use origins::Map;
 pub(crate) use origins::ROW as ORIGIN;
 use pages::{Object, Page, Pages};
-use random::Stream;
+use random::Generator;
 use std::rc::Rc;
 use std::sync::Arc;
 use transport::Owned;
@@ -71,7 +71,7 @@ pub(crate) const ROW: Row<Profile> = Row {
 };
 
 /// The model of pages, whose options were checked when the scenario was read.
-fn model(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
+fn model(component: &Component, stream: &mut Generator) -> Box<dyn Pages> {
     let model = pages::build(component.name, &component.arguments, stream);
     model.and_then(Result::ok).expect("the options of a model are checked when the scenario is read")
 }
@@ -79,10 +79,10 @@ fn model(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
 /// The hosts that pages name, the first of which is that of the first object.
 fn hosts(options: &PageOptions) -> Vec<Arc<str>> {
     // Pages that name hosts are not drawn.
-    model(&options.page, &mut Stream::new(0, "pages")).hosts()
+    model(&options.page, &mut Generator::new(0, "pages")).hosts()
 }
 
-fn build(arguments: &Arguments, stream: Stream) -> Ends {
+fn build(arguments: &Arguments, stream: Generator) -> Ends {
     let options = PageOptions::of(arguments);
     if options.dns.is_zero() {
         return over_one(&options, stream);
@@ -91,7 +91,7 @@ fn build(arguments: &Arguments, stream: Stream) -> Ends {
 }
 
 /// The ends of the only connection of a page.
-fn over_one(options: &PageOptions, mut stream: Stream) -> Ends {
+fn over_one(options: &PageOptions, mut stream: Generator) -> Ends {
     let mut model = model(&options.page, &mut stream);
     let pages: Vec<Page> = std::iter::repeat_with(|| model.next()).take(options.pages).collect();
     let total = pages.iter().map(Page::bytes).sum();
@@ -112,7 +112,7 @@ fn idle(http2: &Http2Options) -> Ends {
 }
 
 /// The ends of all connections of a page.
-fn build_many(arguments: &Arguments, branches: &[&Arguments], mut stream: Stream) -> Vec<Ends> {
+fn build_many(arguments: &Arguments, branches: &[&Arguments], mut stream: Generator) -> Vec<Ends> {
     let options = PageOptions::of(arguments);
     let mut model = model(&options.page, &mut stream);
     let mut hosts = model.hosts();

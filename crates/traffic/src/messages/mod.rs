@@ -13,7 +13,7 @@ use crate::priorities::{Priorities, PriorityOptions};
 use crate::profile::{OptionError, one_stream};
 use crate::{Ends, Profile, sources};
 use frame::HEADER;
-use random::Stream;
+use random::Generator;
 use reader::Reader;
 use units::parameter::{Arguments, Choice, Component, Options, Row};
 use units::{Duration, Time};
@@ -83,7 +83,7 @@ struct Plan {
     deadline: Option<Duration>,
 }
 
-fn build(arguments: &Arguments, random: Stream) -> Ends {
+fn build(arguments: &Arguments, random: Generator) -> Ends {
     let MessagesOptions { source, over, direction, count, deadline, priority } =
         MessagesOptions::of(arguments);
     let plan = Plan { over, deadline };

@@ -11,7 +11,7 @@ mod transport;
 use crate::profile::{OptionError, needs_datagrams, needs_partial_resets};
 use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Component, Options, Row};
 use wire::Side;
 
@@ -80,7 +80,7 @@ fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> 
     }
 }
 
-fn build(arguments: &Arguments, mut random: Stream) -> Ends {
+fn build(arguments: &Arguments, mut random: Generator) -> Ends {
     let (mut clients, mut servers): (Vec<PartEnd>, Vec<PartEnd>) = (Vec::new(), Vec::new());
     for (number, part) in parts(arguments).into_iter().enumerate() {
         let stream = random.fork(&format!("part {number}"));

@@ -47,7 +47,7 @@ const MAX_LINE: usize = 16;
 /// The error code for malformed requests.
 const BAD_REQUEST: u64 = 1;
 
-fn build(arguments: &Arguments, random: random::Stream) -> Ends {
+fn build(arguments: &Arguments, random: random::Generator) -> Ends {
     let PageStreamsOptions { page, pages: count, threshold, urgencies, latencies } =
         PageStreamsOptions::of(arguments);
     // Both ends use the same random numbers and so draw the same pages.

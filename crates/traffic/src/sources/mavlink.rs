@@ -5,7 +5,7 @@
 //! longest message, ODOMETRY with 242 bytes, carries an external position estimate (motion capture, vision).
 
 use super::{Profile, Source};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::Row;
 
@@ -62,11 +62,11 @@ struct Mavlink {
     due: [f64; KINDS.len()],
     next: [u64; KINDS.len()],
     now: u64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Mavlink {
-    fn new(stream: Stream) -> Mavlink {
+    fn new(stream: Generator) -> Mavlink {
         let mut source = Mavlink { due: [0.0; KINDS.len()], next: [0; KINDS.len()], now: 0, stream };
         for (kind, (_, _, pace)) in KINDS.into_iter().enumerate() {
             // Timers start at any point of their interval.
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_rate_and_length() {
-        let mut source = Mavlink::new(Stream::new(5, "drone"));
+        let mut source = Mavlink::new(Generator::new(5, "drone"));
         let (mut counts, mut at): (BTreeMap<u64, u64>, _) = (BTreeMap::new(), Duration::ZERO);
         loop {
             let (gap, size) = source.next().unwrap();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn equal_seeds_give_equal_flows_and_others_do_not() {
         let first = |seed| {
-            let mut source = Mavlink::new(Stream::new(seed, "drone"));
+            let mut source = Mavlink::new(Generator::new(seed, "drone"));
             (0..100).map(|_| source.next().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(first(1), first(1));

@@ -6,7 +6,7 @@ mod mavlink;
 mod on_off;
 
 use crate::OptionError;
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, Component, Options, Room, Row};
 
@@ -21,7 +21,7 @@ pub trait Source {
 #[derive(Debug, Clone, Copy)]
 pub struct Profile {
     /// Builds the source from checked options.
-    pub build: fn(&Arguments, Stream) -> Box<dyn Source>,
+    pub build: fn(&Arguments, Generator) -> Box<dyn Source>,
     /// Checks that the options are consistent.
     pub check: fn(&Arguments) -> Result<(), OptionError>,
     /// The minimum and the maximum size in bytes, from checked options.
@@ -129,7 +129,7 @@ pub fn room() -> Room {
 }
 
 /// Builds the source with this name; `None` if there is no such row.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dyn Source>> {
+pub fn build(name: &str, arguments: &Arguments, stream: Generator) -> Option<Box<dyn Source>> {
     find(name).map(|profile| (profile.build)(arguments, stream))
 }
 
@@ -194,7 +194,7 @@ struct Poisson {
     /// The mean in nanoseconds.
     gap: f64,
     size: u64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Source for Poisson {
@@ -208,7 +208,7 @@ struct Uniform {
     sizes: (u64, u64),
     /// In nanoseconds.
     gaps: (u64, u64),
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Source for Uniform {
@@ -232,7 +232,7 @@ mod tests {
     fn drawn(name: &str, options: &[(&str, &str)]) -> [[f64; 3]; 2] {
         let arguments = arguments(name, options);
         assert_eq!(check(name, &arguments), Ok(()));
-        let mut source = build(name, &arguments, Stream::new(1, "source")).unwrap();
+        let mut source = build(name, &arguments, Generator::new(1, "source")).unwrap();
         let draws: Vec<_> = (0..100_000).map(|_| source.next().unwrap()).collect();
         let of = |values: Vec<f64>| {
             let mean = values.iter().sum::<f64>() / values.len() as f64;

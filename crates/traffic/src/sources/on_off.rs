@@ -2,7 +2,7 @@
 
 use super::{Profile, SizeOptions, Source};
 use crate::OptionError;
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Options, Row};
 
@@ -57,7 +57,7 @@ struct OnOff {
     means: (f64, f64),
     /// The rest of the current on period.
     left: f64,
-    stream: Stream,
+    stream: Generator,
 }
 
 impl Source for OnOff {
@@ -82,7 +82,7 @@ mod tests {
     fn off_periods_take_their_share_of_time() {
         let given = [("size", "100"), ("gap", "1 ms"), ("on", "500 ms"), ("off", "1500 ms")];
         let arguments = Arguments::written(ROW.parameters, &given, &[]).unwrap();
-        let mut source = (ROW.build.build)(&arguments, Stream::new(1, "on-off"));
+        let mut source = (ROW.build.build)(&arguments, Generator::new(1, "on-off"));
         let gaps: Vec<f64> = (0..1_000_000).map(|_| source.next().unwrap().0.as_secs_f64() * 1e3).collect();
         let (total, pauses) = (gaps.iter().sum::<f64>(), gaps.iter().filter(|gap| **gap > 1.0).count());
         // On for a quarter of the time: 4 ms for each. 2000 pauses, of which the standard deviation is 2.2 %.

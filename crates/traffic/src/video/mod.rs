@@ -12,7 +12,7 @@ use ::video::abr::{self, Abr, Fixed};
 use ::video::player::{Live, Player, Settings};
 use ::video::presentation::{self, Kind as TrackKind, Period, Representation, Track, TrackLine};
 use client::{Pace, VideoClient};
-use random::Stream;
+use random::Generator;
 use std::sync::Arc;
 use units::parameter::{Arguments, Component, Options, Row};
 use units::{Duration, Rate};
@@ -102,7 +102,7 @@ pub(crate) const ROW: Row<Profile> = Row {
 
 impl VideoOptions {
     /// The presentation. Its options were checked.
-    fn presentation(&self, mut stream: Stream) -> Option<Arc<Presentation>> {
+    fn presentation(&self, mut stream: Generator) -> Option<Arc<Presentation>> {
         presentation::of(&self.presentation, &mut stream).ok().map(Arc::new)
     }
 
@@ -151,7 +151,7 @@ fn check(options: &VideoOptions) -> Result<(), OptionError> {
         ));
     }
     // The durations of segments do not depend on random numbers.
-    let Some(presentation) = options.presentation(Stream::new(0, "check")) else { return Ok(()) };
+    let Some(presentation) = options.presentation(Generator::new(0, "check")) else { return Ok(()) };
     let lines = TrackKind::ALL.map(|kind| TrackLine::new(Arc::clone(&presentation), kind));
     for line in lines.iter().flatten() {
         let (longest, kind) = (line.longest(), line.kind().name());
@@ -240,7 +240,7 @@ fn nothing() -> Presentation {
     Presentation { periods: vec![Period { tracks: vec![track] }] }
 }
 
-fn build(arguments: &Arguments, stream: Stream) -> Ends {
+fn build(arguments: &Arguments, stream: Generator) -> Ends {
     let options = VideoOptions::of(arguments);
     // An unreachable fallback: `check` rejects options without a presentation.
     let presentation = options.presentation(stream).unwrap_or_else(|| Arc::new(nothing()));

@@ -4,7 +4,7 @@ use super::{
     Fault, Kind, MAX_PERIODS, MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_SIZES, Period, Presentation,
     PresentationError, Representation, Source, Track, TrackError, constant_bytes,
 };
-use random::{Law, Stream};
+use random::{Generator, Law};
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Rate, Size};
 
@@ -49,7 +49,7 @@ pub(super) const ROW: Row<Source> = Row {
     build: Source { build, notes: |_| Vec::new() },
 };
 
-fn build(arguments: &Arguments, stream: &mut Stream) -> Result<Presentation, Fault> {
+fn build(arguments: &Arguments, stream: &mut Generator) -> Result<Presentation, Fault> {
     let options = LadderOptions::of(arguments);
     let spans = spans(&options)?;
     let video = Ladder {
@@ -201,11 +201,11 @@ impl Ladder {
 enum Complexity {
     Equal,
     /// Log-normal of mean 1.
-    Drawn(random::Bounded, Stream),
+    Drawn(random::Bounded, Generator),
 }
 
 impl Complexity {
-    fn of(variation: f64, stream: &mut Stream) -> Result<Complexity, Fault> {
+    fn of(variation: f64, stream: &mut Generator) -> Result<Complexity, Fault> {
         if variation == 0.0 {
             return Ok(Complexity::Equal);
         }

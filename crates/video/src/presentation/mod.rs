@@ -21,7 +21,7 @@ pub use file::MAX_FILE_BYTES;
 pub use line::{Segment, TrackLine};
 pub use part::{NoPart, Part};
 
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Component, Room, Row};
 use units::{Duration, Rate};
 
@@ -140,7 +140,7 @@ pub type Fault = (&'static str, String);
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The constructor. It draws, if at all, from streams derived from the given one.
-    pub build: fn(&Arguments, &mut Stream) -> Result<Presentation, Fault>,
+    pub build: fn(&Arguments, &mut Generator) -> Result<Presentation, Fault>,
     /// What a user should know about the files of valid options, such as what was left out of them.
     pub notes: fn(&Arguments) -> Vec<String>,
 }
@@ -159,7 +159,11 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// The option at fault, and a description in one line.
-pub fn build(name: &str, arguments: &Arguments, stream: &mut Stream) -> Option<Result<Presentation, Fault>> {
+pub fn build(
+    name: &str,
+    arguments: &Arguments,
+    stream: &mut Generator,
+) -> Option<Result<Presentation, Fault>> {
     let row = PRESENTATIONS.iter().find(|row| row.name == name)?;
     Some((row.build.build)(arguments, stream))
 }
@@ -168,7 +172,7 @@ pub fn build(name: &str, arguments: &Arguments, stream: &mut Stream) -> Option<R
 ///
 /// # Errors
 /// See [`build`]; none for options that [`check`] accepts.
-pub fn of(component: &Component, stream: &mut Stream) -> Result<Presentation, Fault> {
+pub fn of(component: &Component, stream: &mut Generator) -> Result<Presentation, Fault> {
     build(component.name, &component.arguments, stream)
         .unwrap_or_else(|| Err(("", format!("no presentation is called {:?}", component.name))))
 }
@@ -185,7 +189,7 @@ pub fn notes(component: &Component) -> Vec<String> {
 /// See [`build`].
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
     // Whether there is a presentation does not depend on the random numbers.
-    build(name, arguments, &mut Stream::new(0, "presentations")).map_or(Ok(()), |built| built.map(|_| ()))
+    build(name, arguments, &mut Generator::new(0, "presentations")).map_or(Ok(()), |built| built.map(|_| ()))
 }
 
 #[cfg(test)]
@@ -223,9 +227,9 @@ mod tests {
         assert_eq!(room.rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["ladder", "mpd", "sizes"]);
         let wrong = arguments(&PRESENTATIONS[0], &[("segment", "0 s")]);
         assert_eq!((room.check)("ladder", &wrong).unwrap_err().0, "segment");
-        assert!(build("film", &wrong, &mut Stream::new(1, "")).is_none());
+        assert!(build("film", &wrong, &mut Generator::new(1, "")).is_none());
         let component = |name| Component { room: "presentations", name, arguments: wrong.clone() };
-        assert_eq!(of(&component("ladder"), &mut Stream::new(1, "")).unwrap_err().0, "segment");
-        assert!(of(&component("film"), &mut Stream::new(1, "")).unwrap_err().1.contains("film"));
+        assert_eq!(of(&component("ladder"), &mut Generator::new(1, "")).unwrap_err().0, "segment");
+        assert!(of(&component("film"), &mut Generator::new(1, "")).unwrap_err().1.contains("film"));
     }
 }

@@ -5,7 +5,7 @@ use super::{
     Fault, Kind, MAX_DURATION, Period, Presentation, PresentationError, Representation, Source, Track,
     TrackError,
 };
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, File, Options, Row};
 use units::{Duration, Rate, Size};
 
@@ -37,7 +37,7 @@ pub(super) const ROW: Row<Source> = Row {
 /// The least mean bitrate of a column of sizes. Sizes in another unit than bytes that nothing states are below it.
 const LEAST_RATE: Rate = Rate::from_bits_per_sec(5_000);
 
-fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
+fn build(arguments: &Arguments, _: &mut Generator) -> Result<Presentation, Fault> {
     let options = SizesOptions::of(arguments);
     let file = &options.file;
     let in_file = |problem: String| -> Fault { ("file", format!("{}, {problem}", file.path)) };

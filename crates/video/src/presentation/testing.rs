@@ -1,7 +1,7 @@
 //! Presentations and options for tests.
 
 use super::{Fault, Kind, Period, Presentation, Representation, Source, Track};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Default, File, Kind as OptionKind, Row, Value};
 use units::{Duration, Rate};
 
@@ -57,7 +57,7 @@ pub(super) fn arguments(row: &Row<Source>, set: &[(&str, &str)]) -> Arguments {
 
 /// The presentation of a row with these options, which was checked.
 pub(super) fn built(row: &Row<Source>, set: &[(&str, &str)], seed: u64) -> Result<Presentation, Fault> {
-    let presentation = (row.build.build)(&arguments(row, set), &mut Stream::new(seed, "presentation"))?;
+    let presentation = (row.build.build)(&arguments(row, set), &mut Generator::new(seed, "presentation"))?;
     assert_eq!(presentation.check(), Ok(()));
     Ok(presentation)
 }

@@ -816,7 +816,7 @@ fn each_setting_is_processed() {
 /// Arbitrary damage only ends the connection.
 #[test]
 fn damaged_input_only_ends_the_connection() {
-    let mut draws = random::Stream::new(5, "http2 damage");
+    let mut draws = random::Generator::new(5, "http2 damage");
     let whole =
         from_client(&[get(1), settings(), get(3), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 1, 0]), get(5)]);
     let answers = [

@@ -1,7 +1,7 @@
 //! A test bed: two endpoints with a web client and a web server, and a link of 10 ms between them.
 
 use quic::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening, QuicTransport};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -70,12 +70,12 @@ impl Bed {
     ) -> Bed {
         let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
         let options = EndpointOptions::new(address(CLIENT), tls.clone());
-        let mut client = Endpoint::new(options, Stream::new(1, "client"));
+        let mut client = Endpoint::new(options, Generator::new(1, "client"));
         let options = EndpointOptions {
             accept: Some(Arc::new(server_config)),
             ..EndpointOptions::new(address(SERVER), tls)
         };
-        let server = Endpoint::new(options, Stream::new(1, "server"));
+        let server = Endpoint::new(options, Generator::new(1, "server"));
         let handle =
             client.connect(Time::ZERO, Opening::new(address(SERVER), Arc::new(client_config))).unwrap();
         Bed {

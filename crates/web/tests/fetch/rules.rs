@@ -516,7 +516,7 @@ fn a_server_that_goes_away() {
 /// For any input neither end panics, and each reports errors with a code of RFC 9114 or RFC 9204.
 #[test]
 fn damaged_streams_only_end_the_connection() {
-    let mut random = random::Stream::new(9, "damage");
+    let mut random = random::Generator::new(9, "damage");
     let priority = frame(0xf0700, b"\x00u=1, i");
     let request =
         all(&[&get_and(("content-length", "3")), &frame(frame::DATA, b"abc"), &headers(&[("a", "b")])]);

@@ -13,7 +13,7 @@ use super::topology::HopView;
 use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Limit, Room, Value};
 use units::{Duration, Rate, Size};
@@ -171,7 +171,7 @@ fn server(values: &Arguments) -> Option<network::rate::Server> {
     }
     // Some media do not have this option.
     let Some(Value::Component(rate)) = values.get("rate") else { return None };
-    let server = network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe"));
+    let server = network::rate::build(rate.name, &rate.arguments, Generator::new(0, "describe"));
     Some(server.expect("the reader refuses rates that cannot be built"))
 }
 

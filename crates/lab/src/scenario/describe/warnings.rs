@@ -6,7 +6,7 @@ use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
 use network::queue::Bound;
 use network::{Hop, Topology};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::{Arguments, Limit, Value};
 
@@ -150,7 +150,7 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
         carriers: (&scenario.links, &scenario.media),
         host: scenario.is_host(at.0 as usize).then_some(&*node.name),
         name: "describe",
-        stream: &|name| Stream::new(0, name),
+        stream: &|name| Generator::new(0, name),
         interest: trace::Interest::NONE,
         run: &crate::proxy::RunInputs::default(),
     };

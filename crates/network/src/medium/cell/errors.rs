@@ -4,7 +4,7 @@ use super::harq::Block;
 use super::standard::Standard;
 use crate::error::BuildError;
 use radio::bler;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Options, Room, Row};
 
 /// The options of errors with one probability.
@@ -64,7 +64,7 @@ impl BlockErrors {
         sinr_db: impl FnOnce() -> f64,
         standard: Standard,
         block: &mut Block,
-        stream: &mut Stream,
+        stream: &mut Generator,
     ) -> bool {
         let draw = stream.unit();
         match self {

@@ -4,7 +4,7 @@ use super::errors::BlockErrors;
 use super::harq::Block;
 use super::standard::Standard;
 use radio::channel::Sites;
-use random::Stream;
+use random::Generator;
 use units::Time;
 
 /// The options of a terminal's radio link.
@@ -20,7 +20,7 @@ pub(super) struct RadioLink {
     pub serving: usize,
     /// The errors and the streams of the two directions.
     pub errors: [BlockErrors; 2],
-    pub streams: [Stream; 2],
+    pub streams: [Generator; 2],
     /// The number of the last measurement plus one, and the scheme that it gives.
     measured: (u64, Option<u8>),
 }
@@ -31,7 +31,7 @@ impl RadioLink {
         (period, processing): (u64, u64),
         sites: Sites,
         errors: [BlockErrors; 2],
-        streams: [Stream; 2],
+        streams: [Generator; 2],
     ) -> RadioLink {
         let (serving, measured) = (0, (0, None));
         RadioLink { standard, fixed, period, processing, sites, serving, errors, streams, measured }

@@ -14,7 +14,7 @@ use crate::error::BuildError;
 use crate::medium::{self, Lane, MediumOptions, Outlook, Way, channel};
 use crate::queue::Setup;
 use radio::channel::Sites;
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use units::parameter::{Choice, Component, OptionError, Options};
 use units::{Duration, Rate, Size, Time, Timers};
@@ -424,7 +424,7 @@ fn radio_link(
     air: Air,
     (places, interference): (&[f64], f64),
     timing: (u64, u64),
-    stream: &dyn Fn(&str) -> Stream,
+    stream: &dyn Fn(&str) -> Generator,
 ) -> Result<RadioLink, BuildError> {
     let Air { standard, bandwidth_hz, .. } = air;
     let wave = &own.channel;

@@ -4,7 +4,7 @@ use super::standard::Modulation;
 use crate::error::BuildError;
 use radio::channel::Channel;
 use radio::wifi;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, Options, Room, Row};
 use units::{Rate, Time};
 
@@ -91,7 +91,7 @@ pub(super) struct Link {
     pub channel: Channel,
     pub errors: FrameErrors,
     /// The streams of frames to the terminal, and from it.
-    pub streams: [Stream; 2],
+    pub streams: [Generator; 2],
 }
 
 impl Link {

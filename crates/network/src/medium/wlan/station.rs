@@ -8,7 +8,7 @@ use crate::count::Count;
 use crate::exits::Exits;
 use crate::medium::Air;
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use std::collections::VecDeque;
 use trace::{BlockFate, Event, Stages};
 use units::{Duration, Time};
@@ -83,7 +83,7 @@ pub(super) struct Station {
     unanswered: u8,
     /// By receiver; of a terminal of a station one.
     pub controls: Vec<Box<dyn RateControl>>,
-    pub backoff: Stream,
+    pub backoff: Generator,
     pub air: Air,
     /// Packets that left the queue and were not handed over; those handed over and not yet there.
     sending: Count,
@@ -95,7 +95,7 @@ impl Station {
     pub(super) fn new(
         buffer: Buffer,
         controls: Vec<Box<dyn RateControl>>,
-        backoff: Stream,
+        backoff: Generator,
         standard: &Standard,
     ) -> Station {
         let plan = Plan {

@@ -7,7 +7,7 @@ use super::options::Settings;
 use super::timers::{Expiry, Judgment};
 use crate::middlebox::quic_flows::{AckOnly, Ends};
 use crate::packet::Packet;
-use random::Stream;
+use random::Generator;
 use units::{Duration, Time};
 
 /// What becomes of an acknowledgement.
@@ -33,7 +33,7 @@ pub(super) struct Flow {
     judgment: Judgment,
     pub cache: Cache,
     /// Draws the estimation errors.
-    errors: Option<Stream>,
+    errors: Option<Generator>,
 }
 
 impl Flow {

@@ -4,7 +4,7 @@ use super::estimate::Limits;
 use crate::error::BuildError;
 use crate::middlebox::MiddleboxOptions;
 use crate::middlebox::quic_flows::{AckOnly, Ends, FlowOptions, problem};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 use units::parameter::Options;
 
@@ -102,7 +102,7 @@ impl Settings {
         })
     }
     /// The stream of a flow's estimation errors. It depends on the ends of the flow, not on other flows.
-    pub(super) fn errors(&self, (terminal, server): Ends) -> Option<Stream> {
-        self.errors.map(|seed| Stream::new(seed, &format!("{terminal} {server}")))
+    pub(super) fn errors(&self, (terminal, server): Ends) -> Option<Generator> {
+        self.errors.map(|seed| Generator::new(seed, &format!("{terminal} {server}")))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::middlebox::quic_flows::testing::{Bed, between, ms, packet, refusal, texts};
-use random::Stream;
+use random::Generator;
 use std::net::IpAddr;
 use units::parameter::Value;
 
@@ -126,7 +126,7 @@ fn in_lasting_congestion_nothing_is_held() {
 fn contents_and_flow_numbers_make_no_difference() {
     let run = |disguise: fn(&mut Packet, u32)| {
         let mut bed = bed(&[]);
-        let mut random = Stream::new(1, "arrivals");
+        let mut random = Generator::new(1, "arrivals");
         for n in 0..400u64 {
             for up in [DOWN, UP] {
                 let late = if random.chance(0.1) { 40 } else { 0 };
@@ -186,7 +186,7 @@ fn whatever_comes_nothing_is_lost_but_what_is_superseded_and_order_is_kept() {
     for seed in 0..20 {
         let few = [("flows", 4), ("table", 5), ("samples", 1)].map(|(name, n)| (name, Value::Integer(n)));
         let mut bed = bed(&few);
-        let mut random = Stream::new(seed, "packets");
+        let mut random = Generator::new(seed, "packets");
         let (mut now, mut came) = (Time::ZERO, 0);
         for n in 0..3000u32 {
             now += Duration::from_micros(random.below(8000));

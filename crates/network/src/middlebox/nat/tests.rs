@@ -32,7 +32,7 @@ pub(super) fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
         carriers: &carriers,
         links: carriers.len(),
         name: "node nat",
-        stream: &|name| random::Stream::new(1, name),
+        stream: &|name| random::Generator::new(1, name),
         interest: trace::Interest::ALL,
     })
 }
@@ -194,7 +194,7 @@ fn the_default_of_inside_is_the_first_of_two_of_a_kind() {
             carriers: &carriers,
             links,
             name: "node nat",
-            stream: &|name| random::Stream::new(1, name),
+            stream: &|name| random::Generator::new(1, name),
             interest: trace::Interest::ALL,
         };
         Nat::new(&options).map(|nat| nat.inside).map_err(|error| error.to_string())

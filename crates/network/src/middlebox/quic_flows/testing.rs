@@ -44,7 +44,7 @@ pub(crate) fn build(
         carriers: &carriers,
         links: carriers.len(),
         name: "node ap",
-        stream: &|name| random::Stream::new(1, name),
+        stream: &|name| random::Generator::new(1, name),
         interest: Interest::ALL,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::parts::{STEP_S, Wandering, normal, scaled, uniform};
 use super::{Model, STEP};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 
 pub(super) const MODEL: Model = Model {
@@ -17,7 +17,7 @@ const MEAN: f64 = 120.0;
 /// The number of steps for which a terminal keeps its satellite.
 const SLOT: usize = (Duration::from_secs(15).as_nanos() / STEP.as_nanos()) as usize;
 
-fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
+fn make(stream: &mut Generator, steps: usize) -> Vec<f64> {
     let mut inside = Wandering::new(stream, "inside", 0.12, 1.0);
     let (mut level, mut silent_until) = (0.0, 0);
     let rates = (0..steps).map(|at| {

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::parts::{Wandering, scaled, spans, uniform};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 
 pub(super) const MODEL: Model =
@@ -11,7 +11,7 @@ pub(super) const MODEL: Model =
 /// Mean in Mbit/s: between those of the recorded drives (4.6 and 5.0).
 const MEAN: f64 = 5.0;
 
-fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
+fn make(stream: &mut Generator, steps: usize) -> Vec<f64> {
     let mut slow = Wandering::new(stream, "slow", 0.6, 4.0);
     let mut quick = Wandering::new(stream, "quick", 0.45, 0.4);
     // The cell serves others meanwhile; and the car passes from one cell to the next.

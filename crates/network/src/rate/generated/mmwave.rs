@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::parts::{STEP_S, Wandering, spans, uniform};
-use random::Stream;
+use random::Generator;
 use units::Duration;
 
 pub(super) const MODEL: Model = Model {
@@ -22,7 +22,7 @@ const GAINS: (f64, f64) = (-60.0, 120.0);
 /// The number of bisections: far below the rounding.
 const HALVINGS: usize = 50;
 
-fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
+fn make(stream: &mut Generator, steps: usize) -> Vec<f64> {
     // Buildings block the path for seconds, people and cars for hundreds of milliseconds.
     let hidden = spans(stream, steps, 7.0, |stream| uniform(stream, 1.0, 5.0));
     let mut blocked = vec![false];

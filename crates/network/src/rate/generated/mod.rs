@@ -11,7 +11,7 @@ use super::Server;
 use super::changes::Changes;
 use super::error::RateError;
 use super::offset::Begin;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Choice, Options, Row};
 use units::{Duration, Rate, Time};
 
@@ -30,7 +30,7 @@ pub struct Model {
     /// The minimum duration: a shorter trace would miss the stated statistics.
     pub shortest: Duration,
     /// Draws the rates of this number of steps, in Mbit/s. At least one is above zero.
-    make: fn(&mut Stream, usize) -> Vec<f64>,
+    make: fn(&mut Generator, usize) -> Vec<f64>,
 }
 
 /// The models.
@@ -82,10 +82,10 @@ pub(crate) const ROW: Row<super::Build> = Row {
 /// # Errors
 /// If there is no such model, or the duration is not between its minimum and [`LONGEST`].
 pub fn generate(model: &str, duration: Duration, seed: u64) -> Result<Vec<(Time, Rate)>, RateError> {
-    drawn(model, duration, &mut Stream::new(seed, &format!("trace {model}")))
+    drawn(model, duration, &mut Generator::new(seed, &format!("trace {model}")))
 }
 
-fn drawn(model: &str, duration: Duration, stream: &mut Stream) -> Result<Vec<(Time, Rate)>, RateError> {
+fn drawn(model: &str, duration: Duration, stream: &mut Generator) -> Result<Vec<(Time, Rate)>, RateError> {
     let Some(model) = MODELS.iter().find(|known| known.name == model) else {
         return Err(RateError::Model { name: model.to_owned(), known: NAMES });
     };
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use units::parameter::{Arguments, Component, Value};
 
-    fn server(model: &str, seed: Option<u64>, stream: Stream) -> Server {
+    fn server(model: &str, seed: Option<u64>, stream: Generator) -> Server {
         let offset = Component { room: "offsets", name: "none", arguments: Arguments::default() };
         let mut arguments = vec![
             ("model", Value::Text(model.to_owned())),
@@ -132,8 +132,9 @@ mod tests {
     #[test]
     fn each_run_has_a_trace_of_its_own_unless_a_seed_is_given() {
         for model in MODELS {
-            let of =
-                |seed, run: u64| course(&server(model.name, seed, Stream::new(run, "link a forward rate")));
+            let of = |seed, run: u64| {
+                course(&server(model.name, seed, Generator::new(run, "link a forward rate")))
+            };
             assert_eq!(of(None, 1), of(None, 1), "{}", model.name);
             assert_ne!(of(None, 1), of(None, 2), "{}", model.name);
             assert_eq!(of(Some(7), 1), of(Some(7), 2), "{}", model.name);

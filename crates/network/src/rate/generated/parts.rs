@@ -2,40 +2,40 @@
 
 use super::STEP;
 use rand_distr::{Distribution, StandardNormal};
-use random::Stream;
+use random::Generator;
 
 /// The duration of a step in seconds.
 pub(super) const STEP_S: f64 = STEP.as_nanos() as f64 * 1e-9;
 
 /// A normal draw with mean 0.
-pub(crate) fn normal(stream: &mut Stream, deviation: f64) -> f64 {
+pub(crate) fn normal(stream: &mut Generator, deviation: f64) -> f64 {
     let standard: f64 = StandardNormal.sample(stream);
     deviation * standard
 }
 
 /// A uniform draw.
-pub(crate) fn uniform(stream: &mut Stream, least: f64, most: f64) -> f64 {
+pub(crate) fn uniform(stream: &mut Generator, least: f64, most: f64) -> f64 {
     least + (most - least) * stream.unit()
 }
 
 /// A value around zero whose correlation decreases by a factor of e in `memory_s` (a first-order
 /// autoregression).
 pub(crate) struct Wandering {
-    stream: Stream,
+    stream: Generator,
     keep: f64,
     fresh: f64,
     value: f64,
 }
 
 impl Wandering {
-    pub(super) fn new(stream: &mut Stream, name: &str, deviation: f64, memory_s: f64) -> Wandering {
+    pub(super) fn new(stream: &mut Generator, name: &str, deviation: f64, memory_s: f64) -> Wandering {
         Wandering::in_steps(STEP_S, stream, name, deviation, memory_s)
     }
 
     /// With steps of this duration.
     pub(crate) fn in_steps(
         step_s: f64,
-        stream: &mut Stream,
+        stream: &mut Generator,
         name: &str,
         deviation: f64,
         memory_s: f64,
@@ -54,10 +54,10 @@ impl Wandering {
 
 /// Marks the steps of events with exponential gaps and the drawn durations, in seconds.
 pub(super) fn spans(
-    stream: &mut Stream,
+    stream: &mut Generator,
     steps: usize,
     gap_s: f64,
-    lasting_s: impl Fn(&mut Stream) -> f64,
+    lasting_s: impl Fn(&mut Generator) -> f64,
 ) -> Vec<bool> {
     let mut marked = vec![false; steps];
     let mut at = gap_s * stream.exponential();

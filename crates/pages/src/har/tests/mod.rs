@@ -248,6 +248,6 @@ fn options_change_the_page_and_faults_name_the_file() {
             .all(|object| object.parsing.is_zero() && object.think == Duration::from_millis(7))
     );
     let wrong = arguments(&ROW, &[("file", "{}")]);
-    let Err(fault) = super::pages(&wrong, &mut random::Stream::new(1, "")) else { panic!("it was read") };
+    let Err(fault) = super::pages(&wrong, &mut random::Generator::new(1, "")) else { panic!("it was read") };
     assert_eq!(fault, ("file", "the-file, no log".to_owned()));
 }

@@ -2,7 +2,7 @@
 
 use super::{CLIENT, DatagramInFlight, Pair, SERVER, ms};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
-use random::Stream;
+use random::Generator;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::Ecn;
@@ -50,7 +50,7 @@ impl Pair {
             max_connections: 100,
             ..EndpointOptions::new(SERVER.parse().unwrap(), tls)
         };
-        self.server = Endpoint::new(options, Stream::new(2, "server started anew"));
+        self.server = Endpoint::new(options, Generator::new(2, "server started anew"));
     }
 
     /// Replaces the server by one that only keeps the tickets.

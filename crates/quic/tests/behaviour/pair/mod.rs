@@ -14,7 +14,7 @@ pub(crate) use view::{Packet, Seen};
 
 use crate::allocator::inside;
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
-use random::Stream;
+use random::Generator;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -121,13 +121,13 @@ impl Pair {
             max_connections: 100,
             ..EndpointOptions::new(local.parse().unwrap(), tls.clone())
         };
-        let mut endpoint = Endpoint::new(options(CLIENT, None), Stream::new(seed, "client"));
+        let mut endpoint = Endpoint::new(options(CLIENT, None), Generator::new(seed, "client"));
         let handle =
             endpoint.connect(Time::ZERO, Opening::new(SERVER.parse().unwrap(), Arc::new(client))).unwrap();
         Pair {
             now: Time::ZERO,
             client: endpoint,
-            server: Endpoint::new(options(SERVER, Some(Arc::new(server))), Stream::new(seed, "server")),
+            server: Endpoint::new(options(SERVER, Some(Arc::new(server))), Generator::new(seed, "server")),
             link,
             sent: [0; 2],
             flying: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! Links with addresses: clients with several addresses, a NAT, unreachable addresses.
 
 use super::{DatagramInFlight, Link, ms};
-use random::Stream;
+use random::Generator;
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(crate) struct Roads {
     pub(crate) mtu: usize,
     pub(crate) loss: f64,
     pub(crate) delay_ms: u64,
-    random: Stream,
+    random: Generator,
     /// Bytes sent by the server, by destination, in order of first use.
     pub(crate) to_client: Vec<(SocketAddr, u64)>,
     /// Bytes that reached the server, by source.
@@ -50,7 +50,7 @@ impl Roads {
             mtu: 65_535,
             loss: 0.0,
             delay_ms: 10,
-            random: Stream::new(seed, "roads"),
+            random: Generator::new(seed, "roads"),
             to_client: Vec::new(),
             to_server: Vec::new(),
         }));

@@ -19,7 +19,7 @@ mod tracks;
 use super::file::{self, TextError};
 use super::{Fault, MAX_DURATION, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
 use element::Element;
-use random::Stream;
+use random::Generator;
 use units::parameter::{Arguments, File, Options, Row};
 use units::{Duration, Size};
 
@@ -96,7 +96,7 @@ impl MpdOptions {
     }
 }
 
-fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
+fn build(arguments: &Arguments, _: &mut Generator) -> Result<Presentation, Fault> {
     let options = MpdOptions::of(arguments);
     let draft = draft(&options)?;
     let periods = draft.periods.into_iter().map(|period| period.period).collect();

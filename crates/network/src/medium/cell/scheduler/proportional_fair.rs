@@ -101,7 +101,7 @@ mod tests {
         for slots in [1.0, 10.0, 1000.0] {
             let mut scheduler = ProportionalFair::new(2, slots);
             let mut means = [0.0; 2];
-            let mut draw = random::Stream::new(1, "slots");
+            let mut draw = random::Generator::new(1, "slots");
             for slot in 0..100_000_u64 {
                 let bits = [1, 2].map(|most| (draw.below(20) == 0) as u32 * 500 * most);
                 for (terminal, bits) in (0..).zip(bits) {

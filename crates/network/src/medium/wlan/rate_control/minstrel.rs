@@ -9,7 +9,7 @@
 //! part in draws alike; a rate that was never tried counts as never acknowledged.
 
 use super::{Build, RateControl, Setup};
-use random::Stream;
+use random::Generator;
 use units::parameter::{Options, Row};
 use units::{Duration, Time};
 
@@ -59,7 +59,7 @@ struct Minstrel {
     ewma: f64,
     samples: f64,
     next_update: Time,
-    stream: Stream,
+    stream: Generator,
     /// The rate of the frame's first attempt, if it is a sample.
     sample: Option<usize>,
 }

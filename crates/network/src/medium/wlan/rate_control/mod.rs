@@ -4,7 +4,7 @@ mod fixed;
 mod minstrel;
 
 use crate::error::BuildError;
-use random::Stream;
+use random::Generator;
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
 
@@ -26,7 +26,7 @@ pub(super) struct Setup<'a> {
     pub durations: &'a [u64],
     /// The place of the fixed rate in the list.
     pub fixed: usize,
-    pub stream: Stream,
+    pub stream: Generator,
 }
 
 /// The constructor of a row.
