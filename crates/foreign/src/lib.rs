@@ -1,20 +1,22 @@
-//! Stacks from other projects as [`transport::Stack`]: quinn-proto.
+//! Stacks from other projects as [`transport::Stack`]: a file and a row of [`STACKS`] for each.
 //!
-//! quinn-proto has no IO: it takes bytes and the time. Here it runs in virtual time (`clock`), draws all random
-//! numbers from a named stream (`seeds`), and uses the TLS of the crate `tls` (`session`, `keys`), like the
-//! endpoints of the crate `quic`, with which it therefore communicates under either protection. Equal seeds
-//! give equal bytes.
+//! A stack has no IO: it takes bytes and the time. It runs in virtual time, draws all random numbers from the [`Generator`] that it is
+//! given, and uses the TLS of the crate `tls`, like the endpoints of the crate `quic`, with which it therefore communicates under either
+//! protection. Equal seeds give equal bytes.
+//!
+//! [`Generator`]: random::Generator
 
-mod attend;
-mod clock;
-mod connection;
-mod endpoint;
-mod keys;
 mod options;
-mod seeds;
-mod session;
-mod stats;
-mod view;
+mod quinn;
+mod row;
 
-pub use endpoint::Endpoint;
-pub use options::{Acknowledgements, Controller, Options};
+pub use options::{Acknowledgements, Options};
+pub use row::{Build, Endpoint, Foreign, Maker, ROOM, Setup, foreign, room};
+
+use units::parameter::Row;
+
+/// The stacks. A host for which a scenario names none has the first.
+pub static STACKS: &[Row<Maker>] = &[
+    Row { name: "quiclab", about: "the endpoints of quiclab", parameters: &[], build: Maker::Own },
+    quinn::ROW,
+];

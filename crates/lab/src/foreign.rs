@@ -1,29 +1,34 @@
-//! Builds endpoints of other stacks from the options of a flow.
+//! Endpoints of other stacks, from the options of a flow.
 
-use crate::end::Foreign;
-use crate::scenario::QUINN_CONTROLLERS;
-use foreign::{Acknowledgements, Controller, Options};
+use foreign::{Acknowledgements, Endpoint, Options, Setup};
 use quic::Config;
 use random::Generator;
 use std::net::SocketAddr;
+use units::parameter::Component;
 
-/// Builds an endpoint of quinn-proto. `max_connections`: the most connections of a server; 0 for a client.
-pub(crate) fn quinn(
+/// Builds an endpoint. `max_connections`: the most connections of a server; 0 for a client.
+pub(crate) fn endpoint(
+    stack: &Component,
     local: SocketAddr,
     config: &Config,
     tls: &tls::Context,
     random: Generator,
     max_connections: usize,
-) -> Foreign {
+) -> Endpoint {
+    let foreign = foreign::foreign(stack.name).expect("hosts with the stack of this project have none here");
+    let build = foreign.build.expect("the reader refuses hosts with stacks that this build does not have");
     let options = options(config);
-    Box::new(foreign::Endpoint::new(local, &options, tls.clone(), random, max_connections))
+    build(Setup {
+        local,
+        options: &options,
+        arguments: &stack.arguments,
+        tls: tls.clone(),
+        random,
+        max_connections,
+    })
 }
 
-/// The controllers of `QUINN_CONTROLLERS`, by their names.
-const CONTROLLERS: [(&str, Controller); 2] =
-    [(QUINN_CONTROLLERS[0], Controller::NewReno), (QUINN_CONTROLLERS[1], Controller::Cubic)];
-
-/// The options that quinn-proto has, too.
+/// The options that other stacks have, too.
 fn options(config: &Config) -> Options {
     let payload = u64::from(config.max_udp_payload);
     // RFC 9002 section 7.2: "ten times the maximum datagram size".
@@ -33,10 +38,8 @@ fn options(config: &Config) -> Options {
         config.initial_max_stream_data_bidi_remote,
         config.initial_max_stream_data_uni,
     ];
-    let controller = CONTROLLERS.iter().find(|(name, _)| *name == config.controller.name);
-    let (_, controller) = controller.expect("the reader refuses controllers that quinn-proto does not have");
     Options {
-        controller: *controller,
+        controller: config.controller.name,
         initial_window: config.initial_window.map_or(initial_window, |packets| packets * payload),
         initial_rtt: config.initial_rtt,
         max_udp_payload: config.max_udp_payload,

@@ -59,7 +59,6 @@ mod ends;
 mod error;
 mod event;
 mod flows;
-#[cfg(feature = "quinn")]
 mod foreign;
 pub mod fuzz;
 mod graph;

@@ -2,7 +2,7 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{AddressedEnd, End, Endpoints, Foreign, QuicEnd, Stack, StackPort};
+use crate::end::{AddressedEnd, End, Endpoints, QuicEnd, Stack, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
 use crate::flows::{cookie_key, cross_number, ways_of};
@@ -214,29 +214,6 @@ struct HostParts {
     servers: BTreeMap<u16, (usize, Arc<Config>, &'static [u8])>,
 }
 
-#[cfg(feature = "quinn")]
-fn foreign_endpoint(
-    local: SocketAddr,
-    config: &Config,
-    tls: &tls::Context,
-    random: Generator,
-    max_connections: usize,
-) -> Result<Foreign, String> {
-    Ok(crate::foreign::quinn(local, config, tls, random, max_connections))
-}
-
-/// The reader of scenarios refuses hosts with other stacks in this build.
-#[cfg(not(feature = "quinn"))]
-fn foreign_endpoint(
-    _: SocketAddr,
-    _: &Config,
-    _: &tls::Context,
-    _: Generator,
-    _: usize,
-) -> Result<Foreign, String> {
-    Err("this build has no quinn-proto".to_owned())
-}
-
 /// The inputs of both ends of a flow.
 struct FlowSetup<'p> {
     seed: u64,
@@ -316,9 +293,8 @@ impl FlowSetup<'_> {
         previous: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
-        let foreign = flow.is_foreign(nodes);
         let [client, server] = match flow.protocol {
-            Protocol::Quic => self.quic(hosts, previous, foreign)?,
+            Protocol::Quic => self.quic(hosts, previous, nodes)?,
             Protocol::Tcp => self.tcp(hosts)?,
         };
         let client = self.end(shared, Side::Client, client, ends.client);
@@ -344,24 +320,25 @@ impl FlowSetup<'_> {
         Generator::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
-    /// Builds the ends of a flow over QUIC. `foreign`: whether client and server have foreign stacks.
+    /// Builds the ends of a flow over QUIC.
     fn quic(
         &self,
         hosts: &mut [HostParts],
         previous: &mut Option<Arc<Config>>,
-        [foreign_client, foreign_server]: [bool; 2],
+        nodes: &[Node],
     ) -> Result<[Stack; 2], RunError> {
         let config = self.config()?;
         let config = previous.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *previous = Some(Arc::clone(&config));
         let tls = self.tls.ok_or_else(|| self.error("not built for its application".to_owned()))?;
-        let foreign = |local, side, max_connections| {
-            let endpoint = foreign_endpoint(local, &config, tls, self.random(side), max_connections);
-            endpoint.map_err(|problem| self.error(problem))
+        let [client_stack, server_stack] =
+            [self.flow.client, self.flow.server].map(|node| nodes[node].stack.as_ref());
+        let foreign = |stack, local, side, max_connections| {
+            crate::foreign::endpoint(stack, local, &config, tls, self.random(side), max_connections)
         };
         let host = &mut hosts[self.flow.client];
-        let client = if foreign_client {
-            let endpoint = foreign(self.client(), Side::Client, 0)?;
+        let client = if let Some(stack) = client_stack {
+            let endpoint = foreign(stack, self.client(), Side::Client, 0);
             let number = StackPort::add(&mut host.endpoints.foreign, endpoint);
             Stack::Foreign(AddressedEnd::client(number, self.start(), self.server()))
         } else {
@@ -369,13 +346,13 @@ impl FlowSetup<'_> {
         };
         let host = &mut hosts[self.flow.server];
         let (known, local) = (self.known_server(host, &config)?, self.server());
-        let number = match known {
-            Some(number) => number,
-            None if foreign_server => {
-                let endpoint = foreign(local, Side::Server, self.on_port)?;
+        let number = match (known, server_stack) {
+            (Some(number), _) => number,
+            (None, Some(stack)) => {
+                let endpoint = foreign(stack, local, Side::Server, self.on_port);
                 StackPort::add(&mut host.endpoints.foreign, endpoint)
             }
-            None => {
+            (None, None) => {
                 let options = EndpointOptions {
                     accept: Some(Arc::clone(&config)),
                     interest: self.interest,
@@ -387,9 +364,9 @@ impl FlowSetup<'_> {
             }
         };
         host.servers.entry(local.port()).or_insert((number, config, self.flow.alpn()));
-        let server = match foreign_server {
-            true => Stack::Foreign(AddressedEnd::server(number)),
-            false => Stack::Quic(QuicEnd::server(number)),
+        let server = match server_stack {
+            Some(_) => Stack::Foreign(AddressedEnd::server(number)),
+            None => Stack::Quic(QuicEnd::server(number)),
         };
         Ok([client, server])
     }

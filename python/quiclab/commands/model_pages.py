@@ -17,6 +17,7 @@ _PAGES = {
     "middleboxes": "middleboxes",
     "processing": "processing",
     "sides": "pep",
+    "stacks": "stacks",
     "media": "media",
     "channels": "cell",
     "block_errors": "cell",

@@ -2,7 +2,7 @@
 
 mod stacked;
 
-pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicEnd, StackPort, Stage};
+pub(crate) use stacked::{AddressedEnd, Endpoints, NO_FLOW, Place, QuicEnd, StackPort, Stage};
 
 use crate::shared::{Awaited, Shared};
 use ::quic::{MigrateError, Migration};

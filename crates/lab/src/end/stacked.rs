@@ -27,8 +27,6 @@ pub(crate) struct StackEnd<O> {
 pub(crate) type QuicEnd = StackEnd<Opening>;
 /// A connection over TCP, or of a foreign stack, which opens to an address.
 pub(crate) type AddressedEnd = StackEnd<SocketAddr>;
-/// An endpoint of a foreign stack.
-pub(crate) type Foreign = Box<dyn Stack<Connection = dyn Connection, Opening = SocketAddr>>;
 
 impl<O> StackEnd<O> {
     /// The end that opens the connection.
@@ -135,7 +133,7 @@ pub(crate) struct StackPort<S> {
 pub(crate) struct Endpoints {
     pub quic: Vec<StackPort<Endpoint>>,
     pub tcp: Vec<StackPort<tcp::Endpoint>>,
-    pub foreign: Vec<StackPort<Foreign>>,
+    pub foreign: Vec<StackPort<foreign::Endpoint>>,
 }
 
 /// The place of an endpoint: its kind, and its number among those of its kind.

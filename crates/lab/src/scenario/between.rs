@@ -1,7 +1,7 @@
 //! A scenario between two nodes whose traffic comes from outside: `quiclab real relay` without gates in the file.
 
 use super::error::ScenarioError;
-use super::model::{HostStack, Link, Node, NodeKind, Scenario};
+use super::model::{Link, Node, NodeKind, Scenario};
 use std::path::Path;
 
 /// A scenario with a link that does nothing.
@@ -33,7 +33,7 @@ impl Scenario {
         scenario.memory.retain(|known| !at_gate(known.node));
         for node in nodes {
             let gate = scenario.nodes.get_mut(node).expect("gates take the places of nodes");
-            (gate.kind, gate.stack) = (NodeKind::Gate, HostStack::Quiclab);
+            (gate.kind, gate.stack) = (NodeKind::Gate, None);
             if scenario.cross_traffic.iter().any(|cross| [cross.from, cross.to].contains(&node)) {
                 scenario.add_host_behind(node)?;
             }
@@ -102,12 +102,7 @@ impl Scenario {
                 *end = host;
             }
         }
-        self.nodes.push(Node {
-            name: name.clone(),
-            kind: NodeKind::Host,
-            stack: HostStack::Quiclab,
-            processing: None,
-        });
+        self.nodes.push(Node { name: name.clone(), kind: NodeKind::Host, stack: None, processing: None });
         self.links.extend(wire.links.into_iter().map(|link| Link {
             name: name.clone(),
             from: host,

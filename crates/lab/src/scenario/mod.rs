@@ -104,15 +104,13 @@ pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
 pub(crate) use gate_names::is_host_name;
 pub use model::{
-    Attachment, CrossTraffic, Flow, HostStack, IpVersion, Link, Medium, Node, NodeKind, Protocol, Remembered,
-    Scenario, Visit,
+    Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Remembered, Scenario,
+    Visit,
 };
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use schema::schema_json;
 pub use sections::RECORD;
-#[cfg(feature = "quinn")]
-pub(crate) use stacks::QUINN_CONTROLLERS;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, Surroundings, build_middlebox};

@@ -49,30 +49,10 @@ pub struct Node {
     pub name: String,
     /// Its kind; default: a host if traffic begins or ends there, otherwise a router.
     pub kind: NodeKind,
-    /// The stack of its QUIC endpoints, if it is a host.
-    pub stack: HostStack,
+    /// Whose QUIC endpoints it has, if it is a host: a component of the room `stacks`; `None`: those of this project.
+    pub stack: Option<Component>,
     /// The time that it takes for packets: a component of the room `processing`.
     pub processing: Option<Component>,
-}
-
-/// The stack of a host's QUIC endpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HostStack {
-    /// The stack of this project.
-    #[default]
-    Quiclab,
-    /// quinn-proto.
-    Quinn,
-}
-
-impl HostStack {
-    /// Its name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            HostStack::Quiclab => "quiclab",
-            HostStack::Quinn => "quinn",
-        }
-    }
 }
 
 /// The kind of a node.

@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::gate_names::GateNames;
-use super::model::{HostStack, Link, Medium, Node, NodeKind};
+use super::model::{Link, Medium, Node, NodeKind};
 use super::names::Names;
 use super::read::{Reader, Section};
 use super::sections::{KINDS, NODE, NODE_TABLE};
@@ -69,7 +69,7 @@ impl NodeKind {
 /// The declaration of a node.
 struct Declared<'i> {
     kind: Option<NodeKind>,
-    stack: HostStack,
+    stack: Option<Component>,
     processing: Option<Component>,
     section: Section<'i>,
 }
@@ -94,8 +94,8 @@ impl<'i> Nodes<'i> {
             let values = reader.arguments(NODE, &section)?;
             self.names.add(reader, &section)?;
             let kind = values.has("kind").then(|| NodeKind::of(values.component("kind")));
-            let foreign = values.has("stack") && values.text("stack") == HostStack::Quinn.name();
-            let stack = if foreign { HostStack::Quinn } else { HostStack::Quiclab };
+            let stack = values.has("stack").then(|| values.component("stack"));
+            let stack = stack.filter(|stack| foreign::foreign(stack.name).is_some());
             let processing = values.has("processing").then(|| values.component("processing"));
             self.declared.push(Some(Declared { kind, stack, processing, section }));
         }
@@ -199,9 +199,9 @@ impl<'i> Nodes<'i> {
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
             let name = self.names.name(index).to_owned();
             let Some(Declared { kind, stack, processing, section }) = declared else {
-                return Ok(Node { name, kind: by_use, stack: HostStack::Quiclab, processing: None });
+                return Ok(Node { name, kind: by_use, stack: None, processing: None });
             };
-            let (kind, stack) = (kind.clone().unwrap_or(by_use), *stack);
+            let (kind, stack) = (kind.clone().unwrap_or(by_use), stack.clone());
             if used && !kind.may_be_host() {
                 let found = quoted(kind.component().name);
                 let boxes = middlebox::room().rows.into_iter().map(|row| row.name);
@@ -212,7 +212,7 @@ impl<'i> Nodes<'i> {
                 );
                 return Err(reader.error_at(section, "kind", problem));
             }
-            if stack != HostStack::Quiclab && kind != NodeKind::Host {
+            if stack.is_some() && kind != NodeKind::Host {
                 let problem = "only a host has a stack; expected kind = \"host\", or no stack";
                 return Err(reader.source.error(section.place, &section.at("stack"), problem));
             }

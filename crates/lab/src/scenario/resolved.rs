@@ -3,9 +3,7 @@
 //! The written document, the key of a run in a sweep, and the files that go with a run to another machine all come from this
 //! list. It contains everything that affects a run, so that the written document gives the same run.
 
-use super::model::{
-    Attachment, CrossTraffic, Flow, HostStack, Link, Medium, Protocol, Remembered, Scenario, Visit,
-};
+use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Remembered, Scenario, Visit};
 use super::sections::{
     AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
     MEMORY_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
@@ -81,8 +79,8 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     for node in &scenario.nodes {
         let kind = node.kind.component();
         let mut table = Table::entry(NODE_TABLE).text("name", &node.name).component("kind", &kind);
-        if node.stack != HostStack::Quiclab {
-            table = table.text("stack", node.stack.name());
+        if let Some(stack) = &node.stack {
+            table = table.component("stack", stack);
         }
         if let Some(processing) = &node.processing {
             table = table.component("processing", processing);

@@ -19,6 +19,7 @@ pub fn rooms() -> &'static [Room] {
 fn all() -> Vec<Room> {
     let mut rooms =
         vec![sections::room(), nodes::kinds(), sections::visits(), presets::room(), crate::event::room()];
+    rooms.push(foreign::room());
     rooms.extend(congestion::rooms());
     rooms.push(schedule::room());
     rooms.extend(network::rooms().into_iter().map(middlebox::complete));

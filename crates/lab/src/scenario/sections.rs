@@ -129,9 +129,8 @@ pub(super) static NODE: &[Parameter] = &[
     ),
     Parameter::optional(
         "stack",
-        Kind::Choice(&["quiclab", "quinn"]),
-        "of a host: its implementation of QUIC; quinn is quinn-proto, in builds with the feature `quinn` \
-         (default: quiclab)",
+        Kind::Component(foreign::ROOM),
+        "of a host: whose QUIC endpoints it has (default: quiclab)",
     ),
     Parameter::optional(
         "processing",

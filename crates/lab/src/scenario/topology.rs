@@ -1,6 +1,6 @@
 //! The graph of a scenario, and the options along its routes.
 
-use super::model::{Flow, HostStack, Link, Medium, Node, NodeKind, Protocol, Scenario};
+use super::model::{Flow, Link, Medium, Node, NodeKind, Protocol, Scenario};
 use crate::event::{TargetFlow, TargetNode, Targets};
 use crate::middlebox;
 use crate::proxy::{ProxyOptions, RunInputs};
@@ -88,7 +88,7 @@ impl Scenario {
     /// The nodes, interfaces and flows that events name.
     pub(crate) fn event_targets(&self) -> Targets {
         let node = |(index, node): (usize, &Node)| {
-            let (kind, own) = (node.kind.component(), node.stack == HostStack::Quiclab);
+            let (kind, own) = (node.kind.component(), node.stack.is_none());
             TargetNode {
                 name: node.name.clone(),
                 kind: kind.name,
@@ -104,7 +104,7 @@ impl Scenario {
             client: flow.client,
             stays: match flow.protocol {
                 Protocol::Tcp => Some("goes over TCP; expected a flow over QUIC"),
-                Protocol::Quic if self.nodes[flow.client].stack != HostStack::Quiclab => {
+                Protocol::Quic if self.nodes[flow.client].stack.is_some() => {
                     Some("has a client of another stack; expected one with stack = \"quiclab\"")
                 }
                 Protocol::Quic => None,

@@ -46,6 +46,23 @@ fn quiclab_is_the_default_stack() {
     assert!(!explicit.to_toml().contains("stack ="), "{}", explicit.to_toml());
 }
 
+#[test]
+fn each_option_that_a_row_names_is_one_of_transport() {
+    let sections = lab::rooms().iter().find(|room| room.name == "sections").unwrap();
+    let transport = sections.rows.iter().find(|row| row.name == "transport").unwrap();
+    let controllers = lab::rooms().iter().find(|room| room.name == "controllers").unwrap();
+    for row in foreign::STACKS {
+        let foreign::Maker::Foreign(stack) = row.build else { continue };
+        for option in stack.options {
+            assert!(transport.parameters.iter().any(|row| row.name == *option), "{}: {option}", row.name);
+        }
+        for name in stack.controllers {
+            assert!(controllers.rows.iter().any(|row| row.name == *name), "{}: {name}", row.name);
+        }
+        assert!(stack.options.contains(&"controller"), "{}: a controller is checked for it", row.name);
+    }
+}
+
 #[cfg(feature = "quinn")]
 mod quinn {
     use super::{document, read};
@@ -53,7 +70,16 @@ mod quinn {
     use lab::Scenario;
     use std::ops::ControlFlow;
 
-    const PAIRS: [(&str, &str); 3] = [("quinn", "quinn"), ("quinn", "quiclab"), ("quiclab", "quinn")];
+    /// Clients and servers of all stacks of this build, but for two of quiclab.
+    fn pairs() -> Vec<(&'static str, &'static str)> {
+        let built = foreign::STACKS.iter().filter(|row| match row.build {
+            foreign::Maker::Own => true,
+            foreign::Maker::Foreign(stack) => stack.build.is_some(),
+        });
+        let names: Vec<&str> = built.map(|row| row.name).collect();
+        let pairs = names.iter().flat_map(|client| names.iter().map(move |server| (*client, *server)));
+        pairs.filter(|pair| *pair != ("quiclab", "quiclab")).collect()
+    }
 
     fn of_stacks((client, server): (&str, &str), sets: &[&str]) -> Scenario {
         let nodes = format!(
@@ -77,7 +103,7 @@ mod quinn {
     /// On all kinds of links, equal seeds give equal packets, tables and summaries, and different seeds different packets.
     #[test]
     fn equal_seeds_give_equal_bytes() {
-        for pair in PAIRS {
+        for pair in pairs() {
             for (link, sets) in LINKS {
                 let name = |run: &str| format!("stacks-{}-{}-{link}-{run}", pair.0, pair.1);
                 let of_seed = |seed: &str| of_stacks(pair, &[sets, &[seed][..]].concat());
@@ -94,7 +120,7 @@ mod quinn {
     /// Packets have the same sizes under both protections, so a transfer takes the same time.
     #[test]
     fn both_protections_complete() {
-        for pair in PAIRS {
+        for pair in pairs() {
             for (link, sets) in LINKS {
                 let of_protection =
                     |protection: &str| summary(&of_stacks(pair, &[sets, &[protection][..]].concat()));
@@ -110,7 +136,7 @@ mod quinn {
 
     #[test]
     fn requests_and_uploads_work_over_streams() {
-        for pair in PAIRS {
+        for pair in pairs() {
             for application in [
                 "{ type = \"bulk\", size = \"300 kB\", direction = \"upload\" }",
                 "{ type = \"bulk\", size = \"300 kB\", streams = 3 }",
@@ -123,6 +149,20 @@ mod quinn {
                 assert_eq!(summary["connections"][0]["completed"], true, "{pair:?} {application}: {summary}");
             }
         }
+    }
+
+    #[test]
+    fn what_no_end_follows_is_a_warning() {
+        let warned = |pair, sets: &[&str]| {
+            let described = lab::describe(&of_stacks(pair, sets));
+            let words = described.into_iter().filter(|(subject, _)| subject.contains("stack, warning"));
+            words.map(|(_, words)| words).collect::<Vec<_>>()
+        };
+        let sets = ["transport.ack_ratio=4", "transport.max_idle_timeout=7 s"];
+        let found = warned(("quinn", "quinn"), &sets);
+        assert_eq!(found, ["no end follows ack_ratio of [transport]: quinn decides by itself"]);
+        assert!(warned(("quinn", "quiclab"), &sets).is_empty());
+        assert!(warned(("quinn", "quinn"), &sets[1..]).is_empty());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{rounded, setup, slowest_hop};
 use crate::scenario::model::{Flow, IpVersion, NodeKind, Protocol, Scenario};
+use crate::scenario::stacks::without_effect;
 use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
 use network::queue::Bound;
@@ -53,8 +54,20 @@ pub(super) fn of_flow(
         ("", stops.next().or_else(|| mtu_words(network, flow, hops()))),
         ("resume", resume_words(network.0, flow)),
         ("duration", time_words(network, flow, route)),
+        ("stack", stack_words(network.0, flow)),
     ];
     found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)))
+}
+
+/// A warning about options that no end follows, because both have stacks of other projects.
+fn stack_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
+    let (lost, [client, server]) = without_effect(flow, &scenario.nodes)?;
+    let stacks = if client == server {
+        format!("{client} decides by itself")
+    } else {
+        format!("{client} and {server} decide by themselves")
+    };
+    Some(format!("no end follows {} of [transport]: {stacks}", lost.join(", ")))
 }
 
 /// A warning about a link that delivers nothing.

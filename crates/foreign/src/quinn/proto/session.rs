@@ -1,7 +1,7 @@
 //! The TLS of the crate `tls` for quinn-proto.
 
-use crate::keys::{keys, packet_keys};
-use crate::seeds::Draws;
+use super::keys::{keys, packet_keys};
+use super::seeds::Draws;
 use quinn_proto::crypto::{self, ExportKeyingMaterialError, KeyPair, Keys, UnsupportedVersion};
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};

@@ -1,15 +1,15 @@
 //! An endpoint of quinn-proto as its host sees it.
 
-use crate::clock::{instant, time};
-use crate::connection::Connection;
-use crate::options::Options;
-use crate::seeds::{Draws, FixedDate};
-use crate::session::{Secrets, Sessions};
+use super::clock::{instant, time};
+use super::connection::Connection;
+use super::seeds::{Draws, FixedDate};
+use super::session::{Secrets, Sessions};
+use super::transport::config;
+use crate::row::Setup;
 use bytes::BytesMut;
 use quinn_proto::{
     ClientConfig, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Incoming, ServerConfig,
 };
-use random::Generator;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use wire::Ecn;
 const SEGMENTS: usize = 1;
 
 /// Connections of quinn-proto on one address.
-pub struct Endpoint {
+pub(super) struct Endpoint {
     inner: quinn_proto::Endpoint,
     local: SocketAddr,
     /// Whether its packets are ECN-capable.
@@ -52,16 +52,11 @@ struct Slot {
 }
 
 impl Endpoint {
-    /// Creates an endpoint without connections. A server accepts `max_connections` at a time; 0 for a client.
-    pub fn new(
-        local: SocketAddr,
-        options: &Options,
-        context: Context,
-        random: Generator,
-        max_connections: usize,
-    ) -> Endpoint {
+    /// Creates an endpoint without connections.
+    pub(super) fn new(setup: Setup<'_>) -> Endpoint {
+        let Setup { local, options, tls: context, random, max_connections, arguments: _ } = setup;
         let draws = Draws::new(random);
-        let (transport, config) = (Arc::new(options.transport()), Arc::new(draws.endpoint()));
+        let (transport, endpoint) = (Arc::new(config(options)), Arc::new(draws.endpoint()));
         let secrets = Secrets::default();
         let sessions = Arc::new(Sessions::new(context.clone(), draws.clone(), secrets.clone()));
         let mut client = ClientConfig::new(sessions.clone());
@@ -74,7 +69,7 @@ impl Endpoint {
         });
         client.initial_dst_cid_provider(Arc::new(move || draws.first_id()));
         Endpoint {
-            inner: quinn_proto::Endpoint::new(config, server, true, None),
+            inner: quinn_proto::Endpoint::new(endpoint, server, true, None),
             local,
             ecn: options.ecn,
             client,

@@ -1,7 +1,7 @@
 //! The application's view of a connection of quinn-proto.
 
-use crate::connection::{Connection, stream as known};
-use crate::options::varint;
+use super::connection::{Connection, stream as known};
+use super::transport::varint;
 use bytes::Bytes;
 use quinn_proto::{Dir, FinishError, ReadError, StreamId as Id, WriteError};
 use transport::{Data, Priority, Read, StreamError, Transport};

@@ -1,8 +1,8 @@
 //! A connection of quinn-proto as its host attends to it.
 
-use crate::clock::instant;
-use crate::connection::Connection;
-use crate::view::View;
+use super::clock::instant;
+use super::connection::Connection;
+use super::view::View;
 use bytes::Bytes;
 use transport::{Application, Counters, Event, Snapshot};
 use units::Time;
@@ -23,7 +23,7 @@ impl transport::Connection for Connection {
     fn close(&mut self, now: Time, code: u64, reason: &str) {
         if self.ended.is_none() {
             let bytes = Bytes::copy_from_slice(reason.as_bytes());
-            self.inner.close(instant(now), crate::options::varint(code), bytes);
+            self.inner.close(instant(now), super::transport::varint(code), bytes);
             self.end(format!("closed here (code {code}): {reason}"), Some(code));
         }
     }

@@ -1,7 +1,7 @@
 //! A connection of quinn-proto, with the state of its streams.
 
-use crate::session::Secrets;
-use crate::stats::Sent;
+use super::session::Secrets;
+use super::stats::Sent;
 use quinn_proto::{ConnectionError, Dir, StreamEvent};
 use std::collections::{BTreeMap, VecDeque};
 use transport::Event;
