@@ -12,8 +12,9 @@ PYTHON ?= python3
 PROFILE ?= fast
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
-# The number of processes for the tests of the package; those in real time run one after another in one of them.
-JOBS ?= auto
+# The number of processes for the tests of the package: one more than processors, since those in real time run one after another in one of
+# them, which mostly waits.
+JOBS ?= $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 # The duration of each target under `make libfuzzer`, in seconds.
 FUZZ_SECONDS ?= 300
 # The duration of `make storm` in minutes, and its first seed.
