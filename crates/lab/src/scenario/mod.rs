@@ -110,10 +110,11 @@ pub use model::{
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use schema::schema_json;
-pub use sections::RECORD;
+pub use sections::Seeds;
+pub(crate) use sections::{RecordOptions, TableName};
 #[cfg(feature = "quinn")]
 pub(crate) use stacks::QUINN_CONTROLLERS;
-pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
+pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, Surroundings, build_middlebox};
 

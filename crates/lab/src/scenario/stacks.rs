@@ -3,7 +3,7 @@
 use super::error::ScenarioError;
 use super::model::{Flow, HostStack, Node, Protocol};
 use super::read::{Reader, Section};
-use super::sections::TRANSPORT;
+use super::sections::{FlowOptions, TRANSPORT};
 use super::source::quoted;
 
 /// The controllers of quinn-proto with which runs are reproducible, by their names in scenarios.
@@ -30,7 +30,7 @@ pub(super) fn check(
         if !client && !server {
             continue;
         }
-        let key = if server { "server" } else { "client" };
+        let key = if server { FlowOptions::SERVER.name } else { FlowOptions::CLIENT.name };
         if !HAS_QUINN {
             let problem = "a host with stack = \"quinn\", but this build has no quinn-proto; expected a \
                            build with the feature `quinn`: see docs/model/stacks.md";
@@ -53,13 +53,13 @@ pub(super) fn check(
                 "{} {needs}, which stack = \"quinn\" does not support; expected {instead}",
                 quoted(application.name)
             );
-            return Err(reader.error_at(section, "application", problem));
+            return Err(reader.error_at(section, FlowOptions::APPLICATION.name, problem));
         }
         if flow.early_data {
             let problem = "stack = \"quinn\" has no 0-RTT here; expected false";
-            return Err(reader.error_at(section, "early_data", problem));
+            return Err(reader.error_at(section, FlowOptions::EARLY_DATA.name, problem));
         }
-        let controller = flow.transport.component("controller");
+        let controller = flow.transport.value(quic::Config::CONTROLLER);
         if !QUINN_CONTROLLERS.contains(&controller.name) {
             let problem = format!(
                 "{} is not a controller of stack = \"quinn\"; expected newreno or cubic",
