@@ -11,7 +11,7 @@ use units::parameter::Options;
 pub(crate) struct WindowOptions {
     /// minimum window in packets: kMinimumWindow (RFC 9002 section 7.2)
     #[option(default = 2, within = 1..=1000)]
-    minimum_window: u64,
+    pub(crate) minimum_window: u64,
 }
 
 /// The common state of one sender.

@@ -1,30 +1,32 @@
 //! A constant window and rate.
 
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::parameter::{Arguments, Component, Options, Row};
+use units::{Rate, Size};
 
 /// The default window, which nothing can fill.
 const UNLIMITED: u64 = 1 << 62;
 
+/// The options of a sender with a fixed window and rate.
+#[derive(Debug, Clone, Options)]
+struct FixedOptions {
+    /// bytes that may be in flight, at least one packet; unlimited by default
+    window: Option<Size>,
+    /// rate at which packets are released; not paced by default
+    rate: Option<Rate>,
+}
+
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "fixed",
     about: "a fixed window and pacing rate, whatever is lost or marked: to measure everything else",
-    parameters: &[
-        Parameter {
-            name: "window",
-            kind: Kind::Size,
-            default: Default::Absent,
-            about: "bytes that may be in flight, at least one packet; unlimited by default",
-        },
-        Parameter {
-            name: "rate",
-            kind: Kind::Rate,
-            default: Default::Absent,
-            about: "rate at which packets are released; not paced by default",
-        },
-    ],
+    parameters: FixedOptions::PARAMETERS,
     build: &|arguments, setup| Box::new(Fixed::new(arguments, setup)),
 };
+
+/// The window of a controller that always has the same one; `None` for all others.
+pub fn fixed_window(controller: &Component) -> Option<Size> {
+    if controller.name == ROW.name { FixedOptions::of(&controller.arguments).window } else { None }
+}
 
 /// A sender that ignores all events.
 #[derive(Debug)]
@@ -37,14 +39,8 @@ pub struct Fixed {
 impl Fixed {
     /// Creates a sender with the window and the rate of the options.
     pub fn new(arguments: &Arguments, setup: Setup) -> Fixed {
-        let window = match arguments.get("window") {
-            Some(Value::Size(size)) => size.as_bytes(),
-            _ => UNLIMITED,
-        };
-        let rate = match arguments.get("rate") {
-            Some(Value::Rate(rate)) => Some(*rate),
-            _ => None,
-        };
+        let FixedOptions { window, rate } = FixedOptions::of(arguments);
+        let window = window.map_or(UNLIMITED, Size::as_bytes);
         Fixed { allowance: Allowance::new(window.max(setup.max_datagram_size), rate), window }
     }
 }
@@ -71,7 +67,7 @@ impl Controller for Fixed {
 mod tests {
     use super::*;
     use crate::testing::{Ack, SETUP, arguments, at, lose, mark};
-    use units::{Rate, Size};
+    use units::parameter::Value;
 
     #[test]
     fn nothing_moves_it() {

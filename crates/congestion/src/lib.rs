@@ -41,7 +41,7 @@ pub use bbr3::Bbr3;
 pub use capacity::Capacity;
 pub use copa::Copa;
 pub use cubic::Cubic;
-pub use fixed::Fixed;
+pub use fixed::{Fixed, fixed_window};
 pub use newreno::NewReno;
 pub use pacer::Pacer;
 pub use prague::Prague;

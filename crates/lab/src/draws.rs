@@ -7,7 +7,7 @@ use crate::scenario::place::is_outside;
 use crate::scenario::{Flow, Protocol, Scenario};
 use random::Watch;
 use trace::Interest;
-use units::parameter::Component;
+use units::parameter::{Component, Options};
 
 /// Whether a run of the scenario depends on its seed. All random components are built once, and nothing is run.
 ///
@@ -42,13 +42,14 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
 /// Whether the endpoints of a flow draw values that affect sizes or times. These are controllers, and skipped packet
 /// numbers, which are gaps in all ACK frames. Code from outside may always draw.
 fn endpoint_draws(flow: &Flow) -> bool {
-    let (options, skips) = match flow.protocol {
-        Protocol::Quic => (&flow.transport, flow.transport.flag("skip_packet_numbers")),
-        Protocol::Tcp => (&flow.tcp, false),
-    };
-    let controller = options.component("controller");
-    let scheduler = flow.transport.component("scheduler");
-    skips || flow.protocol == Protocol::Quic && is_outside(scheduler.name) || controller_draws(&controller)
+    match flow.protocol {
+        Protocol::Quic => {
+            let quic::Config { controller, scheduler, skip_packet_numbers, .. } =
+                quic::Config::of(&flow.transport);
+            skip_packet_numbers || is_outside(scheduler.name) || controller_draws(&controller)
+        }
+        Protocol::Tcp => controller_draws(&flow.tcp.value(tcp::Config::CONTROLLER)),
+    }
 }
 
 fn controller_draws(controller: &Component) -> bool {

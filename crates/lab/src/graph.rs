@@ -4,7 +4,7 @@ use crate::capture::Tap;
 use crate::error::RunError;
 use crate::flows::{cookie_key, flow_numbers};
 use crate::proxy::RunInputs;
-use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, build_middlebox};
+use crate::scenario::{DIRECTIONS, Medium, NodeKind, RecordOptions, Scenario, Surroundings, build_middlebox};
 use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
@@ -12,7 +12,7 @@ use network::processing::{Processor, ProcessorOptions};
 use network::{BuildError, Carriers, Front, Link, LinkOptions, NodeId, Place, Routes, World};
 use random::{Generator, Watch};
 use trace::Interest;
-use units::parameter::{Arguments, Component};
+use units::parameter::{Arguments, Component, Options};
 
 /// The inputs of a network.
 #[derive(Debug, Clone, Copy)]
@@ -99,10 +99,15 @@ impl Network<'_> {
         RunInputs { seed: self.seed, cookie_keys: keys.collect(), tap }
     }
 
+    /// Whether the delay of each packet in the queues is counted.
+    fn counts_delays(&self) -> bool {
+        RecordOptions::of(&self.scenario.record).queue_delay
+    }
+
     /// Calls `make` for each direction of each link: at 2 x link is forward, at 2 x link + 1 backward.
     fn directions<T>(&self, make: fn(&LinkOptions<'_>) -> Result<T, BuildError>) -> Result<Vec<T>, RunError> {
         let mut all = Vec::with_capacity(2 * self.scenario.links.len());
-        let flows = flow_numbers(self.scenario);
+        let (flows, delays) = (flow_numbers(self.scenario), self.counts_delays());
         for link in &self.scenario.links {
             let shared = format!("link {}", link.name);
             let round_trip = link.round_trip();
@@ -115,7 +120,7 @@ impl Network<'_> {
                     name: &name,
                     shared: &shared,
                     flows: &flows,
-                    delays: self.scenario.record.flag("queue_delay"),
+                    delays,
                     interest: self.interest,
                 };
                 all.push(make(&options).map_err(|error| unusable(&name, &error))?);
@@ -125,7 +130,7 @@ impl Network<'_> {
     }
 
     fn media(&self, stream: &dyn Fn(&str) -> Generator) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
-        let flows = flow_numbers(self.scenario);
+        let (flows, delays) = (flow_numbers(self.scenario), self.counts_delays());
         let build = |medium: &Medium| {
             let name = format!("medium {}", medium.name);
             let attachments: Vec<(String, Arguments)> = medium
@@ -143,7 +148,7 @@ impl Network<'_> {
                 name: &name,
                 stream,
                 flows: &flows,
-                delays: self.scenario.record.flag("queue_delay"),
+                delays,
                 interest: self.interest,
             };
             medium::build(medium.kind.name, &options).map_err(|error| unusable(&name, &error))
@@ -152,12 +157,13 @@ impl Network<'_> {
     }
 
     fn processors(&self) -> Result<Vec<(NodeId, Processor)>, RunError> {
+        let delays = self.counts_delays();
         let build = |(index, processing): (usize, &Component)| {
             let name = format!("node {}", self.scenario.nodes[index].name);
             let options = ProcessorOptions {
                 arguments: &processing.arguments,
                 name: &name,
-                delays: self.scenario.record.flag("queue_delay"),
+                delays,
                 interest: self.interest,
             };
             let built = Processor::new(&options).map_err(|error| unusable(&name, &error))?;

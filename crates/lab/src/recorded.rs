@@ -1,9 +1,9 @@
 //! The tables of a run that its scenario asks for.
 
-use crate::scenario::Scenario;
+use crate::scenario::{RecordOptions, Scenario, TableName};
 use std::io;
 use trace::columns::{Store, Table};
-use units::parameter::Value;
+use units::parameter::Choice;
 
 /// The tables that the scenario records.
 pub(crate) fn select(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> {
@@ -12,9 +12,11 @@ pub(crate) fn select(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> 
 }
 
 fn is_recorded(scenario: &Scenario, table: &str) -> bool {
-    // These two are there only if they were asked for.
-    ["packet", "block"].contains(&table)
-        || scenario.record.list("tables").contains(&Value::Text(table.to_owned()))
+    match TableName::of_word(table) {
+        Some(table) => scenario.record.value(RecordOptions::TABLES).contains(&table),
+        // Those of packets and of blocks are there only if they were asked for.
+        None => true,
+    }
 }
 
 /// A store that gets the rows of these tables; those of others are dropped.

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::order::Order;
 use crate::recorded;
 use crate::recorder::{Recorder, connection_name, proxied_name};
-use crate::scenario::{DIRECTIONS, Protocol, Scenario};
+use crate::scenario::{DIRECTIONS, Protocol, RecordOptions, Scenario};
 use crate::shared::{Awaited, Shared};
 use crate::summary::{self, CarrierReport, Finished, PROCESSING, Summary};
 use crate::world;
@@ -27,7 +27,7 @@ use std::rc::Rc;
 use trace::columns::{Columns, RARE, Store, Table};
 use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
-use units::parameter::Value;
+use units::parameter::{Choice, Options as _};
 use units::{Rate, Size, Time, fault};
 use wire::Side;
 
@@ -633,24 +633,13 @@ fn branch_subjects(scenario: &Scenario, reports: &[EndReport]) -> BTreeMap<(usiz
 }
 
 fn column_options(scenario: &Scenario) -> trace::columns::Options {
-    let record = &scenario.record;
-    let [packets, blocks] = [record.flag("packets"), record.flag("blocks")];
-    let is_rare = |table: &Value| matches!(table, Value::Text(name) if RARE.contains(&name.as_str()));
-    trace::columns::Options {
-        packets,
-        blocks,
-        metrics: packets || blocks || !record.list("tables").iter().all(is_rare),
-        rows: record.integer("rows") as usize,
-        bin: record.duration("bin"),
-    }
+    let RecordOptions { tables, packets, blocks, bin, rows, .. } = RecordOptions::of(&scenario.record);
+    let metrics = packets || blocks || !tables.iter().all(|table| RARE.contains(&table.word()));
+    trace::columns::Options { packets, blocks, metrics, rows, bin }
 }
 
 fn qlog_options(scenario: &Scenario) -> qlog::Options {
-    let schema = match scenario.record.text("qlog_schema").as_str() {
-        "0.3" => qlog::Schema::V03,
-        "current" => qlog::Schema::Current,
-        word => unreachable!("the reader refuses other schemas: {word}"),
-    };
+    let schema = RecordOptions::of(&scenario.record).qlog_schema;
     qlog::Options { schema, title: scenario.name.clone(), ..qlog::Options::default() }
 }
 

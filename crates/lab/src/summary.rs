@@ -13,6 +13,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 use transport::{Load, Number, PageLoad, Part, Tally};
+use units::parameter::Choice;
 use units::{Duration, Rate, Time};
 use value::{Value, table};
 use ways::Ways;
@@ -215,7 +216,7 @@ fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
     let mut entry = table! {
         "node": &scenario.nodes[known.node].name,
         "peer": &scenario.nodes[known.peer].name,
-        "protocol": known.protocol.name(),
+        "protocol": known.protocol.word(),
         "capacity_bytes": known.capacity.as_bytes(),
         "rtt_ms": ms(Some(known.rtt)),
         "age_s": rounded(known.age.as_secs_f64()),

@@ -193,12 +193,13 @@ fn cross_sender(
 
 /// The inputs of TLS over TCP, from the options of `[tls]` and the application protocol of the flow.
 fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
+    let options = tls::Options::from(&scenario.tls);
     tcp::TlsSizes {
         // An unregistered protocol is not offered.
         alpn: if flow.alpn() == traffic::UNREGISTERED { b"" } else { flow.alpn() },
-        server_name: scenario.tls.text("server_name"),
-        certificate_chain: scenario.tls.size("certificate_chain").as_bytes(),
-        hybrid: scenario.tls.text("key_share") == "x25519mlkem768",
+        server_name: options.server_name,
+        certificate_chain: options.certificate_chain.as_bytes(),
+        hybrid: options.key_share == tls::KeyShare::X25519MlKem768,
     }
 }
 

@@ -23,8 +23,8 @@ mod impairments;
 mod line;
 mod options;
 
-use options::DirectionOptions;
-pub use options::{LINK, LinkOptions};
+use crate::direction::DirectionOptions;
+pub use options::LinkOptions;
 
 use crate::books::PacketBooks;
 use crate::buffer::{Buffer, BufferOptions, CarrierStats, MAX_IN_FLIGHT, Overflow, QueueDelays};

@@ -30,19 +30,19 @@ static ROWS: &[Row<()>] = &[Row {
 
 /// The options of a server.
 #[derive(Debug, Clone, Options)]
-struct ServerOptions {
+pub struct ServerOptions {
     /// time for each packet
     #[option(default = "0 s")]
-    packet: Duration,
+    pub packet: Duration,
     /// time for a packet without application data, such as one with only acknowledgements (default: packet)
-    ack: Option<Duration>,
+    pub ack: Option<Duration>,
     /// time for each byte of a packet, IP header included, in addition
     #[option(default = "0 s")]
-    byte: Duration,
+    pub byte: Duration,
     /// limit of the queue, in packets or bytes; further packets are dropped (1000: net.core.netdev_max_backlog of
     /// Linux)
     #[option(default = "1000 packets")]
-    queue: Limit,
+    pub queue: Limit,
 }
 
 /// The processing of nodes as scenarios and `quiclab list` see it.

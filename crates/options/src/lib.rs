@@ -14,7 +14,10 @@
 //! | `skip` | the field is no option of a scenario: it has its type's default |
 //!
 //! A field with `#[options]` is a group: its options stand in the table at its place. `#[options(pacing_gain = 1.25)]`
-//! gives the group's options other defaults.
+//! gives the group's options other defaults. `#[options(fixed(tls = "none"))]` leaves an option out of the table: it always
+//! has this value.
+//!
+//! Each option has a key, a constant with the name of its field (`units::parameter::Key`): `PieOptions::MAX_BURST`.
 //!
 //! A choice is an enum with `#[derive(Choice)]`. Its variants are the words of the scenario: `DepartureRate` is
 //! `departure-rate`, unless `#[word("...")]` says otherwise.

@@ -1,6 +1,6 @@
 //! Structs whose fields are options.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
@@ -20,17 +20,27 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream, Error> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new_spanned(name, "options have names"));
     };
-    let (mut parts, mut readers) = (Vec::new(), Vec::new());
+    let (mut parts, mut readers, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for field in &fields.named {
         let (part, reader) = match attribute(field, "options") {
             Some(group) => of_group(field, group)?,
-            None => of_option(field)?,
+            None => {
+                let stated = Stated::of(field)?;
+                if !stated.skip {
+                    keys.push(key(field, &stated)?);
+                }
+                of_option(field, &stated)?
+            }
         };
         parts.push(part);
         let ident = &field.ident;
         readers.push(quote!(#ident: #reader));
     }
     Ok(quote! {
+        #[allow(dead_code)]
+        impl #name {
+            #(#keys)*
+        }
         impl ::units::parameter::Options for #name {
             const PARAMETERS: &'static [::units::parameter::Parameter] = {
                 const PARTS: &[&[::units::parameter::Parameter]] = &[#(#parts),*];
@@ -50,30 +60,47 @@ fn attribute<'a>(field: &'a Field, name: &str) -> Option<&'a Attribute> {
     field.attrs.iter().find(|attribute| attribute.path().is_ident(name))
 }
 
-/// The options of a group, with other defaults, and their reader.
+/// The options of a group, with other defaults and without those of a fixed value, and their reader.
 fn of_group(field: &Field, group: &Attribute) -> Result<(TokenStream, TokenStream), Error> {
     let of = &field.ty;
-    let mut defaults = Vec::new();
+    let (mut defaults, mut fixed) = (Vec::new(), Vec::new());
+    let stated = |meta: &ParseNestedMeta| {
+        let option = meta.path.require_ident()?.to_string();
+        let value = literal(&meta.value()?.parse()?)?;
+        Ok::<_, Error>(quote!((#option, #value)))
+    };
     if !matches!(group.meta, Meta::Path(_)) {
         group.parse_nested_meta(|meta| {
-            let option = meta.path.require_ident()?.to_string();
-            let default = literal(&meta.value()?.parse()?)?;
-            defaults.push(quote!((#option, #default)));
+            if meta.path.is_ident("fixed") {
+                return meta.parse_nested_meta(|meta| {
+                    fixed.push(stated(&meta)?);
+                    Ok(())
+                });
+            }
+            defaults.push(stated(&meta)?);
             Ok(())
         })?;
     }
-    let part = match defaults.is_empty() {
-        true => quote!(<#of as ::units::parameter::Options>::PARAMETERS),
-        false => quote! {{
-            const OWN: [::units::parameter::Parameter; <#of as ::units::parameter::Options>::PARAMETERS.len()] =
-                ::units::parameter::with_defaults(
-                    <#of as ::units::parameter::Options>::PARAMETERS,
-                    &[#(#defaults),*],
-                );
-            &OWN
-        }},
+    let table = quote!(<#of as ::units::parameter::Options>::PARAMETERS);
+    if defaults.is_empty() && fixed.is_empty() {
+        return Ok((table, quote!(<#of as ::units::parameter::Options>::of(arguments))));
+    }
+    let count = fixed.len();
+    let part = quote! {{
+        const FIXED: &[(&str, &str)] = &[#(#fixed),*];
+        const LEFT: [::units::parameter::Parameter; #table.len() - #count] =
+            ::units::parameter::without(#table, FIXED);
+        const OWN: [::units::parameter::Parameter; LEFT.len()] =
+            ::units::parameter::with_defaults(&LEFT, &[#(#defaults),*]);
+        &OWN
+    }};
+    let reader = match count {
+        0 => quote!(<#of as ::units::parameter::Options>::of(arguments)),
+        _ => quote! {
+            <#of as ::units::parameter::Options>::of(&arguments.with_fixed(#table, &[#(#fixed),*]))
+        },
     };
-    Ok((part, quote!(<#of as ::units::parameter::Options>::of(arguments))))
+    Ok((part, reader))
 }
 
 /// What the attribute of an option says.
@@ -117,6 +144,15 @@ impl Stated {
         Ok(())
     }
 
+    /// The name of the option of a field.
+    fn name_of(&self, field: &Field) -> Result<String, Error> {
+        match (&self.name, &field.ident) {
+            (Some(name), _) => Ok(name.value()),
+            (None, Some(ident)) => Ok(ident.to_string()),
+            (None, None) => Err(Error::new_spanned(field, "options have names")),
+        }
+    }
+
     /// The kind of an option of this type.
     fn kind(&self, of: &Type) -> Result<TokenStream, Error> {
         if let Some(inner) = argument(of, "Option") {
@@ -156,18 +192,26 @@ impl Stated {
     }
 }
 
+/// The key of a field's option: a constant with the name of the field, as visible as the field.
+fn key(field: &Field, stated: &Stated) -> Result<TokenStream, Error> {
+    let (visible, of) = (&field.vis, argument(&field.ty, "Option"));
+    let of = of.unwrap_or(&field.ty);
+    let ident = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "options have names"))?;
+    let constant = Ident::new(&ident.to_string().to_uppercase(), ident.span());
+    let (name, about) = (stated.name_of(field)?, sentence(field)?);
+    Ok(quote! {
+        #[doc = #about]
+        #visible const #constant: ::units::parameter::Key<#of> = ::units::parameter::Key::new(#name);
+    })
+}
+
 /// The option of a field, and its reader.
-fn of_option(field: &Field) -> Result<(TokenStream, TokenStream), Error> {
+fn of_option(field: &Field, stated: &Stated) -> Result<(TokenStream, TokenStream), Error> {
     let of = &field.ty;
-    let stated = Stated::of(field)?;
     if stated.skip {
         return Ok((quote!(&[]), quote!(::core::default::Default::default())));
     }
-    let name = match (&stated.name, &field.ident) {
-        (Some(name), _) => name.value(),
-        (None, Some(ident)) => ident.to_string(),
-        (None, None) => return Err(Error::new_spanned(field, "options have names")),
-    };
+    let name = stated.name_of(field)?;
     let about = sentence(field)?;
     let kind = stated.kind(of)?;
     let may_be_absent = argument(of, "Option").is_some();
@@ -225,9 +269,9 @@ fn literal(value: &Expr) -> Result<String, Error> {
     let problem = "a default is a TOML literal: a text, a number, true, false, or a list of these";
     match value {
         Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(_) | Lit::Bool(_) | Lit::Int(_) | Lit::Float(_) => {
-                Ok(literal.to_token_stream().to_string())
-            }
+            // Without the underscores.
+            Lit::Int(number) => Ok(number.base10_digits().to_owned()),
+            Lit::Str(_) | Lit::Bool(_) | Lit::Float(_) => Ok(literal.to_token_stream().to_string()),
             _ => Err(Error::new_spanned(value, problem)),
         },
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr: number, .. }) => match &**number {

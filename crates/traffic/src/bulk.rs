@@ -4,7 +4,7 @@
 //! server responds with virtual bytes. An upload is sent on unidirectional streams without a request.
 
 use crate::priorities::{Priorities, PriorityLists};
-use crate::{Ends, OptionError, Profile};
+use crate::{Ends, OptionError, Outline, Profile};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -42,6 +42,10 @@ pub(crate) const ROW: Row<Profile> = Row {
         over_tcp: Some(tcp_connections),
         shares: true,
         uploads_one_way: true,
+        outline: |arguments| {
+            let BulkOptions { size, direction, streams, .. } = BulkOptions::of(arguments);
+            Outline { size, uploads: direction == Way::Upload, streams }
+        },
         ..Profile::of(build)
     },
 };

@@ -23,9 +23,9 @@ mod video;
 
 pub use changes::room as changes;
 pub use profile::{
-    Branch, Many, Misfit, Names, OptionCheck, OptionError, Profile, UNREGISTERED, alpn, branch_of, build,
-    check, goes_over_quic, keeps_time, many, needs_datagrams, needs_partial_resets, tcp_connections,
-    uploads_one_way,
+    Branch, Many, Misfit, Names, OptionCheck, OptionError, Outline, Profile, UNREGISTERED, alpn, branch_of,
+    build, check, goes_over_quic, keeps_time, many, needs_datagrams, needs_partial_resets, outline,
+    tcp_connections, uploads_one_way,
 };
 
 use transport::Application;

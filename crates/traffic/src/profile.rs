@@ -2,6 +2,7 @@
 
 use crate::{APPLICATIONS, Ends};
 use random::Generator;
+use units::Size;
 pub use units::parameter::OptionError;
 use units::parameter::{Arguments, Choice};
 
@@ -36,10 +37,28 @@ pub struct Profile {
     pub keeps_time: bool,
     /// Whether its client sends what it uploads on unidirectional streams.
     pub uploads_one_way: bool,
+    /// What its options say of its data.
+    pub outline: fn(&Arguments) -> Outline,
     /// How it uses other flows as connections of its own; `None` if it does not.
     pub many: Option<Many>,
     /// The flow whose application uses this one's connections; `None` for an application of its own.
     pub branch: Option<Branch>,
+}
+
+/// What the options of an application say of its data before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// The size of its transfer; `None` if it has none that is known, or no end.
+    pub size: Option<Size>,
+    /// Whether the client sends it.
+    pub uploads: bool,
+    /// The streams that carry it at once.
+    pub streams: u64,
+}
+
+impl Outline {
+    /// Of an application whose options say nothing of it: it downloads.
+    pub(crate) const UNKNOWN: Outline = Outline { size: None, uploads: false, streams: 1 };
 }
 
 /// An application that uses other flows, its branches, as connections of its own: see [`transport::Program`].
@@ -87,6 +106,7 @@ impl Profile {
             shares: false,
             keeps_time: false,
             uploads_one_way: false,
+            outline: |_| Outline::UNKNOWN,
             many: None,
             branch: None,
         }
@@ -110,6 +130,11 @@ pub fn branch_of(name: &str, arguments: &Arguments) -> Option<String> {
 /// How the application with this name uses other flows; `None` if it does not.
 pub fn many(name: &str) -> Option<Many> {
     find(name).and_then(|profile| profile.many)
+}
+
+/// What the options of the application with this name say of its data.
+pub fn outline(name: &str, arguments: &Arguments) -> Outline {
+    find(name).map_or(Outline::UNKNOWN, |profile| (profile.outline)(arguments))
 }
 
 /// The protocol that the application with this name and these options negotiates in the handshake (ALPN, RFC 7301).

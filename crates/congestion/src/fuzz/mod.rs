@@ -78,7 +78,7 @@ impl Sender {
             initial_rtt: Duration::from_millis(333),
             seed: controller_seed,
         };
-        let least = arguments.get("minimum_window").map_or(1, |_| arguments.integer("minimum_window"));
+        let least = arguments.given(crate::basis::WindowOptions::MINIMUM_WINDOW).unwrap_or(1);
         let controller = (row.build)(&arguments, setup);
         let mut random = Generator::new(seed, "laws");
         // A connection may begin late in a run.

@@ -16,7 +16,7 @@ pub fn tolerance(scenario: &Scenario) -> Duration {
     let (least, most) = (Duration::from_micros(500), Duration::from_millis(5));
     let links = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
     let media = scenario.media.iter().map(|medium| &medium.kind.arguments);
-    let delays = links.chain(media).filter(|carrier| carrier.has("delay")).map(network::series::base_delay);
+    let delays = links.chain(media).map(network::series::base_delay);
     let shortest = delays.filter(|delay| !delay.is_zero()).min();
     shortest.map_or(most, |delay| Duration::from_nanos(delay.as_nanos() / 10).clamp(least, most))
 }

@@ -2,35 +2,45 @@
 
 use super::{Context, Kind, Targets};
 use network::{NodeId, Port};
-use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, Row};
+use units::parameter::{Arguments, OptionError, Options, Row};
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "node", kind: Of::Text, default: Default::Required, about: "node of the interface" },
-    Parameter {
-        name: "interface",
-        kind: Of::Text,
-        default: Default::Required,
-        about: "link or medium that the interface leads to",
-    },
-];
+/// The interface of both events.
+#[derive(Debug, Clone, Options)]
+struct InterfaceOptions {
+    /// node of the interface
+    node: String,
+    /// link or medium that the interface leads to
+    interface: String,
+}
 
 pub(crate) const DOWN: Row<Kind> = Row {
     name: "interface-down",
     about: "an interface of a node goes down: packets that leave or arrive there are dropped",
-    parameters: PARAMETERS,
-    build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, false) },
+    parameters: InterfaceOptions::PARAMETERS,
+    build: Kind {
+        check,
+        flow: None,
+        moves: |_, _| None,
+        act: |arguments, context| set(arguments, context, false),
+    },
 };
 
 pub(crate) const UP: Row<Kind> = Row {
     name: "interface-up",
     about: "an interface of a node comes up again",
-    parameters: PARAMETERS,
-    build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, true) },
+    parameters: InterfaceOptions::PARAMETERS,
+    build: Kind {
+        check,
+        flow: None,
+        moves: |_, _| None,
+        act: |arguments, context| set(arguments, context, true),
+    },
 };
 
 fn interface(arguments: &Arguments, targets: &Targets) -> Result<(NodeId, Port), OptionError> {
-    let (node, _) = targets.node(arguments)?;
-    Ok((node, targets.port(node, arguments)?))
+    let options = InterfaceOptions::of(arguments);
+    let (node, _) = targets.node(InterfaceOptions::NODE, &options.node)?;
+    Ok((node, targets.port(node, InterfaceOptions::INTERFACE, &options.interface)?))
 }
 
 fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {

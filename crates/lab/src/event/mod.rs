@@ -13,7 +13,7 @@ pub(crate) use targets::{TargetFlow, TargetNode, Targets};
 use crate::error::RunError;
 use network::{NodeId, Port};
 use quic::{MigrateError, Migration};
-use units::parameter::{Arguments, Component, OptionError, Room, Row};
+use units::parameter::{Arguments, Component, Key, OptionError, Room, Row};
 use units::{Duration, Time};
 
 /// An event at a given time.
@@ -30,6 +30,8 @@ pub struct Event {
 pub(crate) struct Kind {
     /// Checks that its nodes, interfaces and flows exist and support it.
     pub check: fn(&Arguments, &Targets) -> Result<(), OptionError>,
+    /// The option that names a flow, if it has one.
+    pub flow: Option<Key<String>>,
     /// The flow that it moves to a port of its client's node, if it moves one.
     pub moves: fn(&Arguments, &Targets) -> Option<(usize, Port)>,
     /// Executes it.
@@ -74,6 +76,13 @@ fn kind(event: &Event) -> &'static Kind {
 /// Checks that an event is possible in a scenario.
 pub(crate) fn check(event: &Event, targets: &Targets) -> Result<(), OptionError> {
     (kind(event).check)(&event.kind.arguments, targets)
+}
+
+impl Event {
+    /// The name of the flow that it is about, if it is about one.
+    pub(crate) fn flow(&self) -> Option<String> {
+        kind(self).flow.map(|option| self.kind.arguments.value(option))
+    }
 }
 
 /// The ports to which events move a flow.

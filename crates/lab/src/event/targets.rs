@@ -1,7 +1,7 @@
 //! The nodes, interfaces and flows that events name.
 
 use network::{NodeId, Port};
-use units::parameter::{Arguments, OptionError};
+use units::parameter::{Key, OptionError};
 
 /// The nodes and flows of a scenario that events name.
 #[derive(Debug, Clone, Default)]
@@ -38,35 +38,32 @@ pub(crate) struct TargetFlow {
 const LISTED: usize = 20;
 
 impl Targets {
-    /// The node that the option `node` names.
-    pub(crate) fn node(&self, arguments: &Arguments) -> Result<(NodeId, &TargetNode), OptionError> {
-        let name = arguments.text("node");
+    /// The node that the has this name.
+    pub(crate) fn node(&self, option: Key<String>, name: &str) -> Result<(NodeId, &TargetNode), OptionError> {
         let names = || self.nodes.iter().map(|node| node.name.as_str());
         let at = names().position(|known| known == name);
-        let at = at.ok_or_else(|| ("node", unknown("node", &name, &names().collect::<Vec<_>>())))?;
+        let at = at.ok_or_else(|| (option.name, unknown("node", name, &names().collect::<Vec<_>>())))?;
         Ok((NodeId(at as u32), &self.nodes[at]))
     }
 
-    /// The port of a node to the link or medium that the option `interface` names.
-    pub(crate) fn port(&self, node: NodeId, arguments: &Arguments) -> Result<Port, OptionError> {
-        let name = arguments.text("interface");
+    /// The port of a node to the link or medium that the has this name.
+    pub(crate) fn port(&self, node: NodeId, option: Key<String>, name: &str) -> Result<Port, OptionError> {
         let node = &self.nodes[node.0 as usize];
         match node.interfaces.iter().position(|known| *known == name) {
             Some(at) => Ok(Port(at as u16)),
             None => {
                 let known: Vec<&str> = node.interfaces.iter().map(String::as_str).collect();
-                Err(("interface", unknown(&format!("interface of {:?}", node.name), &name, &known)))
+                Err((option.name, unknown(&format!("interface of {:?}", node.name), name, &known)))
             }
         }
     }
 
-    /// The flow that the option `flow` names, and its number.
-    pub(crate) fn flow(&self, arguments: &Arguments) -> Result<(usize, &TargetFlow), OptionError> {
-        let name = arguments.text("flow");
+    /// The flow that the has this name, and its number.
+    pub(crate) fn flow(&self, option: Key<String>, name: &str) -> Result<(usize, &TargetFlow), OptionError> {
         let found = self.flows.iter().enumerate().find(|(_, flow)| flow.name == name);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-            ("flow", unknown("flow", &name, &known))
+            (option.name, unknown("flow", name, &known))
         })
     }
 }

@@ -5,6 +5,7 @@ mod pep;
 mod splice;
 
 pub(crate) use options::{side_config, sides};
+pub(crate) use splice::Side;
 
 use crate::capture::Tap;
 use network::BuildError;

@@ -1,68 +1,49 @@
 //! The options of a performance-enhancing proxy: those of an endpoint over TCP, for both sides and for each side.
 
+use super::splice::Side;
 use std::sync::Arc;
-use units::parameter::{Arguments, Default, Kind, Options, Parameter, Room, Row, Value};
+use units::parameter::{Arguments, Component, Options, Parameter, Room, Row, absent};
 
 /// The room of the options of one side.
 const SIDES: &str = "sides";
-/// The option that a proxy does not have: it ends TCP, and passes TLS on.
-const TLS: &str = "tls";
-/// The defaults that differ from those of an endpoint: windows and buffers that fill a satellite link.
+
+/// The options of a performance-enhancing proxy.
+#[derive(Debug, Clone, Options)]
+pub(super) struct PepOptions {
+    /// maximum number of split connections; further ones pass unchanged
+    #[option(default = 10_000, within = 0..=100_000)]
+    pub(super) connections: usize,
+    /// options that differ on the client's side, where the proxy acts as the server
+    #[option(room = SIDES)]
+    client: Option<Component>,
+    /// options that differ on the server's side, where the proxy acts as the client
+    #[option(room = SIDES)]
+    server: Option<Component>,
+    /// The options of both sides.
+    #[options]
+    both: SideOptions,
+}
+
+/// The options of an endpoint of the proxy, which ends TCP, and passes TLS on. The defaults that differ are windows and
+/// buffers that fill a satellite link.
 /// N. Kuhn et al., "Evaluating BDP_FRAME extension for QUIC" (2021), figure 5: PEPSal with 300 segments and 4,194,240 bytes. The
 /// kernel of that figure does not pace, so that the initial window leaves at once.
-const DEFAULTS: &[(&str, &str)] = &[
-    ("controller", "\"cubic\""),
-    ("initial_window", "300"),
-    ("pacing_burst", "300"),
-    ("receive_buffer", "\"4194240 B\""),
-    ("max_receive_buffer", "\"4194240 B\""),
-    ("send_buffer", "\"4194240 B\""),
-];
-/// The options of the proxy as a whole.
-const OWN: [Parameter; 3] = [
-    Parameter {
-        name: "connections",
-        kind: Kind::Integer(0, 100_000),
-        default: Default::Is("10000"),
-        about: "maximum number of split connections; further ones pass unchanged",
-    },
-    Parameter {
-        name: "client",
-        kind: Kind::Component(SIDES),
-        default: Default::Absent,
-        about: "options that differ on the client's side, where the proxy acts as the server",
-    },
-    Parameter {
-        name: "server",
-        kind: Kind::Component(SIDES),
-        default: Default::Absent,
-        about: "options that differ on the server's side, where the proxy acts as the client",
-    },
-];
-
-const ENDPOINT: usize = tcp::Config::PARAMETERS.len() - 1;
-
-/// The options of the proxy: its own, and those of both sides.
-pub(super) static PARAMETERS: [Parameter; OWN.len() + ENDPOINT] = {
-    let mut all = [OWN[0]; OWN.len() + ENDPOINT];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < OWN.len() { OWN[at] } else { endpoint(at - OWN.len()) };
-        at += 1;
-    }
-    all
-};
+#[derive(Debug, Clone, Options)]
+struct SideOptions {
+    #[options(
+        controller = "cubic",
+        initial_window = 300,
+        pacing_burst = 300,
+        receive_buffer = "4194240 B",
+        max_receive_buffer = "4194240 B",
+        send_buffer = "4194240 B",
+        fixed(tls = "none")
+    )]
+    endpoint: tcp::Config,
+}
 
 /// The options of one side, all absent unless they are given.
-static SIDE: [Parameter; ENDPOINT] = {
-    let mut all = [OWN[0]; ENDPOINT];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = Parameter { default: Default::Absent, ..endpoint(at) };
-        at += 1;
-    }
-    all
-};
+static SIDE: [Parameter; SideOptions::PARAMETERS.len()] = absent(SideOptions::PARAMETERS);
 
 static ROWS: &[Row<()>] = &[Row {
     name: "side",
@@ -76,55 +57,14 @@ pub(crate) fn sides() -> Room {
     Room::of(SIDES, "what differs on one side of a proxy", ROWS, None)
 }
 
-/// The option of an endpoint with this number, without that of TLS.
-const fn endpoint(number: usize) -> Parameter {
-    let (mut at, mut left) = (0, number);
-    loop {
-        let parameter = tcp::Config::PARAMETERS[at];
-        at += 1;
-        if equal(parameter.name, TLS) {
-            continue;
-        }
-        if left == 0 {
-            return Parameter { default: default_of(&parameter), ..parameter };
-        }
-        left -= 1;
-    }
-}
-
-const fn default_of(parameter: &Parameter) -> Default {
-    let mut at = 0;
-    while at < DEFAULTS.len() {
-        if equal(DEFAULTS[at].0, parameter.name) {
-            return Default::Is(DEFAULTS[at].1);
-        }
-        at += 1;
-    }
-    parameter.default
-}
-
-const fn equal(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
-}
-
-/// The options of the endpoint on a side: `"client"` or `"server"`.
-pub(crate) fn side_config(arguments: &Arguments, side: &str) -> tcp::Config {
-    let own = match arguments.get(side) {
-        Some(Value::Component(own)) => own.arguments.clone(),
-        _ => Arguments::default(),
+/// The options of the endpoint on a side.
+pub(crate) fn side_config(arguments: &Arguments, side: Side) -> tcp::Config {
+    let PepOptions { client, server, both, .. } = PepOptions::of(arguments);
+    let own = match side {
+        Side::Client => client,
+        Side::Server => server,
     };
-    let chosen = SIDE.iter().filter_map(|parameter| {
-        let value = own.get(parameter.name).or_else(|| arguments.get(parameter.name))?;
-        Some((parameter.name, value.clone()))
-    });
-    let mut chosen = Arguments(chosen.collect());
-    chosen.0.push((TLS, Value::Text("none".to_owned())));
-    tcp::Config::of(&chosen)
+    own.map_or(both, |own| SideOptions::of(&own.arguments.over(arguments))).endpoint
 }
 
 /// The options of an endpoint by its segment size. They are shared by its connections.
@@ -154,15 +94,16 @@ impl Configs {
 mod tests {
     use super::*;
     use units::Size;
+    use units::parameter::Value;
 
     /// The arguments of a proxy with these options.
     fn arguments(given: &[(&str, Value)]) -> Arguments {
-        Arguments::filled(&PARAMETERS, given, crate::rooms()).unwrap()
+        Arguments::filled(PepOptions::PARAMETERS, given, crate::rooms()).unwrap()
     }
 
     #[test]
     fn both_sides_have_the_options_of_an_endpoint_with_defaults_for_a_satellite() {
-        let config = side_config(&arguments(&[]), "client");
+        let config = side_config(&arguments(&[]), Side::Client);
         let buffer = Size::from_bytes(4_194_240);
         assert_eq!(
             (config.controller.name, config.initial_window, config.tls),
@@ -189,8 +130,8 @@ mod tests {
             (name, Value::Component(units::parameter::Component { room: SIDES, name: "side", arguments }))
         };
         let given = arguments(&[side("client", 4), ("initial_window", Value::Integer(50))]);
-        assert_eq!(side_config(&given, "client").initial_window, 4);
-        assert_eq!(side_config(&given, "server").initial_window, 50);
+        assert_eq!(side_config(&given, Side::Client).initial_window, 4);
+        assert_eq!(side_config(&given, Side::Server).initial_window, 50);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! without it. It answers the client's SYN at once and opens its own connection in parallel. Everything else passes:
 //! other protocols, and TCP connections whose SYN it has not seen.
 
-use super::options::{Configs, PARAMETERS, side_config};
+use super::options::{Configs, PepOptions, side_config};
 use super::splice::{Half, Side, Splice};
 use super::{MIN_MSS, Profile, ProxyOptions};
 use crate::capture::Tap;
@@ -19,14 +19,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use tcp::{Connection, Setup, TlsSizes};
 use trace::{Event, Log};
-use units::parameter::{Arguments, Component, Row};
+use units::parameter::{Arguments, Component, Options, Row};
 use units::{Time, Timers};
 use wire::tcp::{Flags, Header};
 
 pub(super) const ROW: Row<Profile> = Row {
     name: "pep",
     about: "performance-enhancing proxy: terminates passing TCP connections on each side, and relays their data (RFC 3135)",
-    parameters: &PARAMETERS,
+    parameters: PepOptions::PARAMETERS,
     build: Profile { controllers, build: |options| Ok(Box::new(Pep::new(options)?)) },
 };
 
@@ -34,7 +34,7 @@ pub(super) const ROW: Row<Profile> = Row {
 const HEADERS: [u64; 2] = [40, 60];
 
 fn controllers(arguments: &Arguments) -> Vec<Component> {
-    Side::BOTH.iter().map(|side| side_config(arguments, side.name()).controller).collect()
+    Side::BOTH.iter().map(|side| side_config(arguments, *side).controller).collect()
 }
 
 /// A connection by the addresses of its client and its server.
@@ -98,8 +98,8 @@ impl Pep {
             taps: [tap(Side::Client)?, tap(Side::Server)?],
             mtus: mtus.to_vec(),
             routes: BTreeMap::new(),
-            configs: Side::BOTH.map(|side| Configs::new(side_config(middlebox.arguments, side.name()))),
-            most: middlebox.arguments.integer("connections") as usize,
+            configs: Side::BOTH.map(|side| Configs::new(side_config(middlebox.arguments, side))),
+            most: PepOptions::of(middlebox.arguments).connections,
             slots: Vec::new(),
             free: Vec::new(),
             by_addresses: BTreeMap::new(),

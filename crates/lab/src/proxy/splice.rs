@@ -9,7 +9,7 @@ use units::{Duration, Time};
 
 /// The two sides of a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// The proxy takes the place of the server.
     Client,
     /// The proxy takes the place of the client.

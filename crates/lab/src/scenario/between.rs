@@ -72,10 +72,7 @@ impl Scenario {
             let first = name.split_once('@').map_or(name, |(first, _)| first);
             flows.iter().zip(kept).any(|(flow, kept)| !kept && (flow.name == name || flow.name == first))
         };
-        self.events.retain(|event| {
-            let named = event.kind.arguments.has("flow").then(|| event.kind.arguments.text("flow"));
-            named.is_none_or(|name| !is_gone(&name))
-        });
+        self.events.retain(|event| event.flow().is_none_or(|name| !is_gone(&name)));
         let mut kept = kept.iter();
         self.flows.retain(|_| *kept.next().expect("each flow is kept or not"));
         for flow in &mut self.flows {

@@ -7,6 +7,7 @@ use super::error::ScenarioError;
 use super::model::{Flow, Protocol, Scenario, Seat, Visit};
 use super::names::Names;
 use super::read::{Reader, Section};
+use super::sections::FlowOptions;
 use super::source::{listed, one_of, quoted, suggestion};
 use crate::nearest::nearest;
 use std::borrow::Cow;
@@ -15,7 +16,8 @@ use traffic::{APPLICATIONS, Many};
 use units::parameter::{Arguments, Component};
 
 /// The keys of a flow that its application decides about, if that is another flow's.
-const DECIDED: [&str; 4] = ["start", "stop", "after", "visits"];
+const DECIDED: [&str; 4] =
+    [FlowOptions::START.name, FlowOptions::STOP.name, FlowOptions::AFTER.name, FlowOptions::VISITS.name];
 
 /// Finds the flow of each branch, and checks that they fit each other.
 pub(super) fn read_branches(
@@ -29,8 +31,8 @@ pub(super) fn read_branches(
         let Some(name) = traffic::branch_of(application.name, &application.arguments) else { continue };
         let wrong = |key: &str, problem: String| Err(reader.error_at(section, key, problem));
         let wrong_owner = |problem: String| {
-            let path = format!("{}.of", section.at("application"));
-            Err(reader.source.error(section.place_of("application"), &path, problem))
+            let path = format!("{}.of", section.at(FlowOptions::APPLICATION.name));
+            Err(reader.source.error(section.place_of(FlowOptions::APPLICATION.name), &path, problem))
         };
         let Some(of) = flows.iter().position(|flow| flow.name == name) else {
             let known = || (0..flows.len()).filter(|other| *other != index).map(|other| names.name(other));
@@ -57,7 +59,7 @@ pub(super) fn read_branches(
         }
         if owner.client != *client {
             let problem = format!("not the client of flow {}; expected the same node", quoted(&name));
-            return wrong("client", problem);
+            return wrong(FlowOptions::CLIENT.name, problem);
         }
         if let Some(key) = DECIDED.iter().find(|key| section.get(key).is_some()) {
             let problem = format!(
@@ -73,8 +75,12 @@ pub(super) fn read_branches(
         for (_, application) in incarnations(&flows[of]) {
             let Err(misfit) = (many(application).names)(&application.arguments, &arguments) else { continue };
             let section = &sections[misfit.branch.map_or(of, |branch| family[branch])];
-            let path = format!("{}.{}", section.at("application"), misfit.option);
-            return Err(reader.source.error(section.place_of("application"), &path, misfit.problem));
+            let path = format!("{}.{}", section.at(FlowOptions::APPLICATION.name), misfit.option);
+            return Err(reader.source.error(
+                section.place_of(FlowOptions::APPLICATION.name),
+                &path,
+                misfit.problem,
+            ));
         }
     }
     Ok(())

@@ -6,12 +6,12 @@ use super::names::Names;
 use super::nodes::{Nodes, items};
 use super::presets;
 use super::read::{Reader, Section, names_of};
-use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK, LINK_TABLE, MEDIUM, MEDIUM_TABLE};
+use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK_TABLE, LinkOptions, MEDIUM_TABLE, MediumOptions};
 use super::source::{Place, one_of, quoted};
 use super::tables::{table, tables};
 use super::tree::parse_value;
 use network::medium::Attached;
-use units::parameter::{Arguments, Component, Row};
+use units::parameter::{Arguments, Component, Options, Row};
 
 /// Reads links and media. Each name is unique among both.
 pub(super) fn read_carriers<'i>(
@@ -38,19 +38,20 @@ fn read_links<'i>(
     let mut links = Vec::new();
     for section in tables(reader, top, LINK_TABLE, network::MAX_LINKS)? {
         let also = [&[FORWARD, BACKWARD, BOTH][..], &names_of(network::LINK)].concat();
-        reader.check_keys(&section, LINK, &also)?;
-        let values = reader.arguments(LINK, &section)?;
-        names.add(reader, &section)?;
-        let from = nodes.end_of_link(reader, &section, "from")?;
-        let to = nodes.end_of_link(reader, &section, "to")?;
+        reader.check_keys(&section, LinkOptions::PARAMETERS, &also)?;
+        let LinkOptions { name, preset, .. } = reader.options(&section)?;
+        names.add(reader, &section, LinkOptions::NAME)?;
+        let from = nodes.end_of_link(reader, &section, LinkOptions::FROM)?;
+        let to = nodes.end_of_link(reader, &section, LinkOptions::TO)?;
         if from == to {
-            return Err(reader.wrong_at(&section, "to", "a link from a node to itself", "another node"));
+            let key = LinkOptions::TO.name;
+            return Err(reader.wrong_at(&section, key, "a link from a node to itself", "another node"));
         }
-        let preset = values.has("preset").then(|| values.component("preset").name);
+        let preset = preset.map(|preset| preset.name);
         let forward = read_direction(reader, &section, FORWARD, preset)?;
         let backward = read_direction(reader, &section, BACKWARD, preset)?;
         check_covered(reader, &section)?;
-        links.push(Link { name: values.text("name"), from, to, forward, backward });
+        links.push(Link { name, from, to, forward, backward });
     }
     Ok(links)
 }
@@ -73,7 +74,7 @@ fn read_direction(
     reader.check_keys(&own, network::LINK, &[])?;
     let preset = parse_value(presets::options(preset, name == FORWARD), Place::Default)
         .map_err(|error| reader.source.error(Place::Default, presets::ROOM, error.problem))?;
-    let preset = reader.section(&preset, link.at("preset"))?;
+    let preset = reader.section(&preset, link.at(LinkOptions::PRESET.name))?;
     reader.arguments(network::LINK, &own.over(&both).over(link).over(&preset))
 }
 
@@ -98,10 +99,14 @@ fn read_media<'i>(
 ) -> Result<Vec<Medium>, ScenarioError> {
     let mut media = Vec::new();
     for section in tables(reader, top, MEDIUM_TABLE, network::MAX_MEDIA)? {
-        let values = reader.arguments(MEDIUM, &section)?;
-        names.add(reader, &section)?;
-        let row = reader.row_of(network::medium::room().name, &section, "type")?;
-        reader.check_keys(&section, row.parameters, &[&names_of(MEDIUM)[..], &[AT]].concat())?;
+        let MediumOptions { name, station, .. } = reader.options(&section)?;
+        names.add(reader, &section, MediumOptions::NAME)?;
+        let row = reader.row_of(network::medium::room().name, &section, MediumOptions::KIND)?;
+        reader.check_keys(
+            &section,
+            row.parameters,
+            &[&names_of(MediumOptions::PARAMETERS)[..], &[AT]].concat(),
+        )?;
         let ends = read_attached(reader, &section, nodes)?;
         let kind = Component {
             room: network::medium::room().name,
@@ -109,7 +114,7 @@ fn read_media<'i>(
             arguments: reader.arguments(row.parameters, &section)?,
         };
         let attached: Vec<&str> = ends.iter().map(|node| nodes.names.name(*node)).collect();
-        let attached = Attached { names: &attached, station: values.has("station") };
+        let attached = Attached { names: &attached, station: station.is_some() };
         network::medium::check(kind.name, &kind.arguments, attached)
             .map_err(|(option, problem)| reader.error_at(&section, option, problem))?;
         let at = table(reader, &section, AT)?;
@@ -119,15 +124,14 @@ fn read_media<'i>(
             Ok(Attachment { node, arguments })
         };
         let attachments = ends.iter().map(attachment).collect::<Result<_, _>>()?;
-        let station = values.has("station");
-        if !station && network::medium::needs_station(row.name) {
+        if station.is_none() && network::medium::needs_station(row.name) {
             let problem = format!(
                 "missing; a medium of type {:?} has a station, expected the name of a node",
                 row.name
             );
-            return Err(reader.error_at(&section, "station", problem));
+            return Err(reader.error_at(&section, MediumOptions::STATION.name, problem));
         }
-        media.push(Medium { name: values.text("name"), kind, station, attachments });
+        media.push(Medium { name, kind, station: station.is_some(), attachments });
     }
     Ok(media)
 }
@@ -139,12 +143,13 @@ fn read_attached<'i>(
     nodes: &mut Nodes<'i>,
 ) -> Result<Vec<usize>, ScenarioError> {
     let mut all = Vec::new();
-    if let Some(entry) = medium.get("station") {
-        all.push(nodes.attached(reader, &entry.item, &medium.at("station"))?);
+    let [station, terminals] = [MediumOptions::STATION.name, MediumOptions::TERMINALS.name];
+    if let Some(entry) = medium.get(station) {
+        all.push(nodes.attached(reader, &entry.item, &medium.at(station))?);
     }
-    let Some(terminals) = medium.get("terminals") else { return Ok(Vec::new()) };
-    for (number, item) in items(&terminals.item).iter().enumerate() {
-        let path = format!("{}.{number}", medium.at("terminals"));
+    let Some(entry) = medium.get(terminals) else { return Ok(Vec::new()) };
+    for (number, item) in items(&entry.item).iter().enumerate() {
+        let path = format!("{}.{number}", medium.at(terminals));
         let node = nodes.attached(reader, item, &path)?;
         if all.contains(&node) {
             return Err(reader.wrong(item, &path, "attached twice", "another node"));
@@ -157,7 +162,7 @@ fn read_attached<'i>(
             all.len(),
             network::MAX_ATTACHMENTS
         );
-        return Err(reader.error_at(medium, "terminals", problem));
+        return Err(reader.error_at(medium, terminals, problem));
     }
     Ok(all)
 }

@@ -4,11 +4,11 @@ use super::error::ScenarioError;
 use super::model::{Flow, Protocol, Visit};
 use super::names::Names;
 use super::read::{Reader, Section};
-use super::sections::FLOW_TABLE;
+use super::sections::{FLOW_TABLE, FlowOptions, VisitOptions};
 use super::source::quoted;
 use std::collections::BTreeMap;
 use units::Duration;
-use units::parameter::{Arguments, Component, Value};
+use units::parameter::{Component, Options};
 
 /// The maximum number of flows, visits included: the number of ports for them.
 pub const MAX_FLOWS: usize = 30_000;
@@ -31,46 +31,44 @@ pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
 pub(super) fn read_visits(
     reader: &Reader<'_>,
     flow: &Section<'_>,
-    values: &Arguments,
-    (protocol, duration): (Protocol, Duration),
+    options: &FlowOptions,
+    duration: Duration,
 ) -> Result<Vec<Visit>, ScenarioError> {
-    let (mut visits, mut last) = (Vec::new(), values.duration("start"));
-    let first = values.component("application");
-    for (number, value) in values.list("visits").into_iter().enumerate() {
-        let Value::Component(component) = value else { unreachable!("each visit is a component") };
-        let arguments = component.arguments;
-        let at = arguments.duration("at");
-        let application = arguments.has("application").then(|| arguments.component("application"));
-        let path = format!("{}.{number}", flow.at("visits"));
-        let place = flow.place_of("visits");
+    let (mut visits, mut last) = (Vec::new(), options.start);
+    let FlowOptions { application: first, protocol, .. } = options;
+    for (number, component) in options.visits.iter().enumerate() {
+        let VisitOptions { at, application } = VisitOptions::of(&component.arguments);
+        let path = format!("{}.{number}", flow.at(FlowOptions::VISITS.name));
+        let place = flow.place_of(FlowOptions::VISITS.name);
         let wrong =
             |key: &str, problem: String| Err(reader.source.error(place, &format!("{path}.{key}"), problem));
+        let [at_key, application_key] = [VisitOptions::AT.name, VisitOptions::APPLICATION.name];
         if at <= last {
             let problem =
                 format!("too early, found {at}; expected a time after the connection before ({last})");
-            return wrong("at", problem);
+            return wrong(at_key, problem);
         }
         if at >= duration {
             let problem =
                 format!("too late, found {at}; expected a time before the end of the run ({duration})");
-            return wrong("at", problem);
+            return wrong(at_key, problem);
         }
         if let Some(application) = &application {
             let alpn = |of: &Component| traffic::alpn(of.name, &of.arguments);
-            if alpn(application) != alpn(&first) {
+            if alpn(application) != alpn(first) {
                 let problem = format!(
                     "not the application protocol of the flow, found {}; expected one with the protocol of {}",
                     quoted(application.name),
                     quoted(first.name)
                 );
-                return wrong("application", problem);
+                return wrong(application_key, problem);
             }
             if traffic::branch_of(application.name, &application.arguments).is_some() {
                 let problem = "belongs to the application of another flow; expected one of its own";
-                return wrong("application", problem.to_owned());
+                return wrong(application_key, problem.to_owned());
             }
             if let Err((_, problem)) = protocol.carries(application) {
-                return wrong("application", problem);
+                return wrong(application_key, problem);
             }
         }
         last = at;
@@ -79,19 +77,17 @@ pub(super) fn read_visits(
     Ok(visits)
 }
 
-/// Reads the server's port, which only flows over QUIC can set.
-pub(super) fn read_port(
+/// Checks that only a flow over QUIC sets the server's port.
+pub(super) fn check_port(
     reader: &Reader<'_>,
     flow: &Section<'_>,
-    values: &Arguments,
-    protocol: Protocol,
-) -> Result<Option<u16>, ScenarioError> {
-    let port = values.has("port").then(|| values.integer("port") as u16);
-    if port.is_some() && protocol == Protocol::Tcp {
+    options: &FlowOptions,
+) -> Result<(), ScenarioError> {
+    if options.port.is_some() && options.protocol == Protocol::Tcp {
         let problem = "only a flow over QUIC can choose its port; expected protocol = \"quic\"";
-        return Err(reader.error_at(flow, "port", problem));
+        return Err(reader.error_at(flow, FlowOptions::PORT.name, problem));
     }
-    Ok(port)
+    Ok(())
 }
 
 /// Reads the order of flows, which has no circles. A flow that follows another one has neither a stop nor visits.
@@ -101,11 +97,12 @@ pub(super) fn read_order(
     names: &Names<'_>,
     flows: &mut [Flow],
 ) -> Result<(), ScenarioError> {
+    let [after, stop, visits] = [FlowOptions::AFTER.name, FlowOptions::STOP.name, FlowOptions::VISITS.name];
     for (index, section) in sections.iter().enumerate() {
-        let Some(entry) = section.get("after") else { continue };
-        let path = section.at("after");
+        let Some(entry) = section.get(after) else { continue };
+        let path = section.at(after);
         flows[index].after = Some(names.find(reader, &entry.item, &path, "flow")?);
-        let has = [("stop", flows[index].stop.is_some()), ("visits", !flows[index].visits.is_empty())];
+        let has = [(stop, flows[index].stop.is_some()), (visits, !flows[index].visits.is_empty())];
         if let Some((other, _)) = has.iter().find(|(_, given)| *given) {
             let problem =
                 format!("a flow that starts after another cannot have {other}; expected one of the two");
@@ -121,7 +118,7 @@ pub(super) fn read_order(
                 "flows that wait for each other, found {name}; expected a flow that does not wait for this \
                  one"
             );
-            return Err(reader.error_at(section, "after", problem));
+            return Err(reader.error_at(section, after, problem));
         }
     }
     Ok(())
@@ -187,7 +184,7 @@ pub(super) fn check_ports(
                 "already in use, found {port}; expected another port: {owner} uses this one at the same \
                  node"
             );
-            return Err(reader.error_at(section, "port", problem));
+            return Err(reader.error_at(section, FlowOptions::PORT.name, problem));
         }
     }
     Ok(())

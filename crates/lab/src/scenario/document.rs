@@ -8,7 +8,10 @@ use super::model::{Link, Medium, Scenario};
 use super::names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section, names_of};
-use super::sections::{self, EVENT, EVENT_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT};
+use super::sections::{
+    self, CrossTrafficOptions, EVENT_TABLE, EventOptions, FlowOptions, RECORD_TABLE, RecordOptions, TCP, TLS,
+    TRANSPORT, TopOptions,
+};
 use super::source::{listed, quoted};
 use super::tables::{table, tables};
 use super::tree::Item;
@@ -16,7 +19,7 @@ use crate::event::Event;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::Duration;
-use units::parameter::{Arguments, Component, Options, Parameter, Value};
+use units::parameter::{Arguments, Choice, Component, Key, Options, Parameter};
 
 /// The maximum number of events.
 const MAX_EVENTS: usize = 10_000;
@@ -25,13 +28,13 @@ const MAX_EVENTS: usize = 10_000;
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
     let top = reader.section(document, String::new())?;
     // The `[sweep]` table was taken out before.
-    reader.check_keys(&top, TOP, &sections::tables().collect::<Vec<_>>())?;
-    let values = reader.arguments(TOP, &top)?;
-    let name = match top.get("name") {
-        Some(entry) => names::checked(reader, values.text("name"), &entry.item, "name")?,
-        None => names::of_file(reader.source.origin),
+    reader.check_keys(&top, TopOptions::PARAMETERS, &sections::tables().collect::<Vec<_>>())?;
+    let TopOptions { name, seed, duration } = reader.options(&top)?;
+    let name = match (name, top.get(TopOptions::NAME.name)) {
+        (Some(name), Some(entry)) => names::checked(reader, name, &entry.item, TopOptions::NAME.name)?,
+        _ => names::of_file(reader.source.origin),
     };
-    let duration = above_zero(reader, &top, &values, "duration")?;
+    check_above_zero(reader, &top, TopOptions::DURATION, duration)?;
     let record = read_record(reader, &top)?;
     let tls = read_table(reader, &top, TLS, tls::PARAMETERS)?;
     let transport = Arc::new(read_table(reader, &top, TRANSPORT, quic::Config::PARAMETERS)?);
@@ -44,9 +47,9 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     nodes.check_connected(reader, (&links, &media))?;
     let parts = parts(nodes.len(), &links, &media);
     let ends: Vec<_> = flows.iter().map(|flow| (flow.client, flow.server)).collect();
-    check_routes(reader, (&nodes, &parts), &ends, &flow_sections, "server")?;
+    check_routes(reader, (&nodes, &parts), &ends, &flow_sections, FlowOptions::SERVER)?;
     let crossing: Vec<_> = cross_traffic.iter().map(|cross| (cross.from, cross.to)).collect();
-    check_routes(reader, (&nodes, &parts), &crossing, &cross_sections, "to")?;
+    check_routes(reader, (&nodes, &parts), &crossing, &cross_sections, CrossTrafficOptions::TO)?;
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
     nodes.check_middleboxes(reader, &resolved, (&links, &media), &hosts)?;
@@ -54,7 +57,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let memory = read_memory(reader, &top, &nodes, &resolved)?;
     let mut scenario = Scenario {
         name,
-        seed: values.integer("seed"),
+        seed,
         duration,
         record,
         tls,
@@ -83,13 +86,12 @@ fn read_events(
 ) -> Result<Vec<Event>, ScenarioError> {
     let (mut events, targets) = (Vec::new(), scenario.event_targets());
     for section in sections {
-        let values = reader.arguments(EVENT, section)?;
-        let row = reader.row_of(crate::event::ROOM, section, "type")?;
-        reader.check_keys(section, row.parameters, &names_of(EVENT))?;
-        let at = values.duration("at");
+        let EventOptions { at, .. } = reader.options(section)?;
+        let row = reader.row_of(crate::event::ROOM, section, EventOptions::KIND)?;
+        reader.check_keys(section, row.parameters, &names_of(EventOptions::PARAMETERS))?;
         if at >= scenario.duration {
             let expected = format!("a time before the end of the run ({})", scenario.duration);
-            return Err(reader.wrong_at(section, "at", "too late", &expected));
+            return Err(reader.wrong_at(section, EventOptions::AT.name, "too late", &expected));
         }
         let arguments = reader.arguments(row.parameters, section)?;
         let event = Event { at, kind: Component { room: crate::event::ROOM, name: row.name, arguments } };
@@ -111,30 +113,30 @@ fn read_table(
     reader.arguments(parameters, &section)
 }
 
-fn above_zero(
+fn check_above_zero(
     reader: &Reader<'_>,
     section: &Section<'_>,
-    values: &Arguments,
-    name: &str,
-) -> Result<Duration, ScenarioError> {
-    match values.duration(name) {
-        Duration::ZERO => Err(reader.wrong_at(section, name, "zero", "a duration above zero")),
-        duration => Ok(duration),
+    option: Key<Duration>,
+    value: Duration,
+) -> Result<(), ScenarioError> {
+    match value {
+        Duration::ZERO => Err(reader.wrong_at(section, option.name, "zero", "a duration above zero")),
+        _ => Ok(()),
     }
 }
 
 fn read_record(reader: &mut Reader<'_>, top: &Section<'_>) -> Result<Arguments, ScenarioError> {
-    let values = read_table(reader, top, RECORD_TABLE, RECORD)?;
+    let values = read_table(reader, top, RECORD_TABLE, RecordOptions::PARAMETERS)?;
     let section = table(reader, top, RECORD_TABLE)?;
-    above_zero(reader, &section, &values, "bin")?;
+    let RecordOptions { tables, bin, .. } = RecordOptions::of(&values);
+    check_above_zero(reader, &section, RecordOptions::BIN, bin)?;
     let mut seen = BTreeSet::new();
-    for (number, value) in values.list("tables").iter().enumerate() {
-        if let Value::Text(word) = value
-            && !seen.insert(word.clone())
-        {
-            let path = format!("{}.{number}", section.at("tables"));
-            let problem = format!("named twice, found {}; expected each table once", quoted(word));
-            return Err(reader.source.error(section.place_of("tables"), &path, problem));
+    for (number, table) in tables.iter().enumerate() {
+        if !seen.insert(table) {
+            let key = RecordOptions::TABLES.name;
+            let path = format!("{}.{number}", section.at(key));
+            let problem = format!("named twice, found {}; expected each table once", quoted(table.word()));
+            return Err(reader.source.error(section.place_of(key), &path, problem));
         }
     }
     Ok(values)
@@ -146,7 +148,7 @@ fn check_routes(
     (nodes, part): (&Nodes<'_>, &[usize]),
     ends: &[(usize, usize)],
     sections: &[Section<'_>],
-    key: &str,
+    key: Key<String>,
 ) -> Result<(), ScenarioError> {
     for (&(from, to), section) in ends.iter().zip(sections) {
         if part[from] != part[to] {
@@ -155,7 +157,7 @@ fn check_routes(
             let reached = listed(reached.take(10).map(|node| nodes.names.name(node)));
             let problem =
                 format!("no route from {client} to {server}; from {client} links lead to: {reached}");
-            return Err(reader.source.error(section.place_of(key), section.path(), problem));
+            return Err(reader.source.error(section.place_of(key.name), section.path(), problem));
         }
     }
     Ok(())

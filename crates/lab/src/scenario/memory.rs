@@ -1,16 +1,16 @@
 //! Reads what hosts know of paths from earlier connections.
 
 use super::error::ScenarioError;
-use super::flows::ip_version;
-use super::model::{Node, Protocol, Remembered};
+use super::model::{Node, Remembered};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section};
-use super::sections::{MEMORY, MEMORY_TABLE};
+use super::sections::{MEMORY_TABLE, MemoryOptions};
 use super::source::quoted;
 use super::tables::tables;
 use std::net::IpAddr;
 use units::Duration;
+use units::parameter::Options;
 
 /// The maximum number of entries.
 const MAX_MEMORY: usize = 10_000;
@@ -26,39 +26,37 @@ pub(super) fn read_memory(
 ) -> Result<Vec<Remembered>, ScenarioError> {
     let (mut names, mut all) = (Names::default(), Vec::new());
     for section in &tables(reader, top, MEMORY_TABLE, MAX_MEMORY)? {
-        reader.check_keys(section, MEMORY, &[])?;
-        let values = reader.arguments(MEMORY, section)?;
-        names.add(reader, section)?;
-        let (node, peer) = nodes.ends(reader, section, ["node", "peer"])?;
+        reader.check_keys(section, MemoryOptions::PARAMETERS, &[])?;
+        let options: MemoryOptions = reader.options(section)?;
+        names.add(reader, section, MemoryOptions::NAME)?;
+        let (node, peer) = nodes.ends(reader, section, [MemoryOptions::NODE, MemoryOptions::PEER])?;
         if !resolved[node].kind.may_be_host() {
             let problem = format!("no flow begins or ends at {}", quoted(&resolved[node].name));
-            return Err(reader.wrong_at(section, "node", &problem, "a host"));
+            return Err(reader.wrong_at(section, MemoryOptions::NODE.name, &problem, "a host"));
         }
-        let (capacity, rtt, age) = (values.size("capacity"), values.duration("rtt"), values.duration("age"));
-        if capacity.as_bytes() == 0 {
-            return Err(reader.wrong_at(section, "capacity", "zero", "a size above zero"));
+        let wrong = |key, problem, expected| Err(reader.wrong_at(section, key, problem, expected));
+        if options.capacity.as_bytes() == 0 {
+            return wrong(MemoryOptions::CAPACITY.name, "zero", "a size above zero");
         }
-        if rtt == Duration::ZERO {
-            return Err(reader.wrong_at(section, "rtt", "zero", "a duration above zero"));
+        if options.rtt == Duration::ZERO {
+            return wrong(MemoryOptions::RTT.name, "zero", "a duration above zero");
         }
-        if age > MAX_AGE {
-            return Err(reader.wrong_at(section, "age", "too long", "50 years at most"));
+        if options.age > MAX_AGE {
+            return wrong(MemoryOptions::AGE.name, "too long", "50 years at most");
         }
-        let mut address = None;
-        if values.has("address") {
-            let read: Result<IpAddr, _> = values.text("address").parse();
-            let wrong = |_| reader.wrong_at(section, "address", "no address", "one of IPv4 or IPv6");
-            address = Some(read.map_err(wrong)?);
-        }
+        let address = options.address.map(|address| address.parse::<IpAddr>()).transpose();
+        let Ok(address) = address else {
+            return wrong(MemoryOptions::ADDRESS.name, "no address", "one of IPv4 or IPv6");
+        };
         all.push(Remembered {
-            name: values.text("name"),
+            name: options.name,
             node,
             peer,
-            protocol: if values.text("protocol") == "tcp" { Protocol::Tcp } else { Protocol::Quic },
-            capacity,
-            rtt,
-            age,
-            ip: ip_version(&values),
+            protocol: options.protocol,
+            capacity: options.capacity,
+            rtt: options.rtt,
+            age: options.age,
+            ip: options.ip.ip,
             address,
         });
     }

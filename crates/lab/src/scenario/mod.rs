@@ -110,8 +110,9 @@ pub use model::{
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use schema::schema_json;
-pub use sections::RECORD;
-pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
+pub use sections::Seeds;
+pub(crate) use sections::{RecordOptions, TableName};
+pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, Surroundings, build_middlebox};
 

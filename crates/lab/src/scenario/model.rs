@@ -3,7 +3,7 @@
 use crate::event::Event;
 use std::net::IpAddr;
 use std::sync::Arc;
-use units::parameter::{Arguments, Component};
+use units::parameter::{Arguments, Choice, Component};
 use units::{Duration, Size};
 
 /// A network and its traffic. All options are checked, and all defaults are set.
@@ -18,7 +18,7 @@ pub struct Scenario {
     pub seed: u64,
     /// The latest end of the run, in virtual time; above zero; default: 60 s.
     pub duration: Duration,
-    /// The recorded tables: the values of [`super::RECORD`].
+    /// The recorded tables: the options of `[record]`.
     pub record: Arguments,
     /// The TLS exchange: the values of [`tls::PARAMETERS`].
     pub tls: Arguments,
@@ -204,7 +204,7 @@ impl Flow {
 }
 
 /// The protocol of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
 pub enum Protocol {
     /// RFC 9000.
     Quic,
@@ -213,14 +213,6 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Its name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Protocol::Quic => "quic",
-            Protocol::Tcp => "tcp",
-        }
-    }
-
     /// Whether it carries this application; if not, the option that it does not fit, and why.
     pub(crate) fn carries(self, application: &Component) -> Result<(), traffic::OptionError> {
         match self {
@@ -259,23 +251,17 @@ pub struct CrossTraffic {
 }
 
 /// A version of IP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
 pub enum IpVersion {
     /// RFC 791.
+    #[word("4")]
     V4,
     /// RFC 8200.
+    #[word("6")]
     V6,
 }
 
 impl IpVersion {
-    /// Its name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IpVersion::V4 => "4",
-            IpVersion::V6 => "6",
-        }
-    }
-
     /// Its number.
     pub const fn number(self) -> u64 {
         match self {

@@ -7,6 +7,7 @@ use super::tree::{Item, Node};
 use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::Path;
+use units::parameter::Key;
 
 /// The maximum length of a name, which becomes the name of a file.
 const LONGEST: usize = 64;
@@ -55,10 +56,15 @@ impl<'i> Names<'i> {
         self.order[index]
     }
 
-    /// Adds the `name` of a table, which must be new.
-    pub(super) fn add(&mut self, reader: &Reader<'_>, section: &Section<'i>) -> Result<(), ScenarioError> {
-        let Some(entry) = section.get("name") else { return Ok(()) };
-        let path = section.at("name");
+    /// Adds the name of a table, which must be new.
+    pub(super) fn add(
+        &mut self,
+        reader: &Reader<'_>,
+        section: &Section<'i>,
+        key: Key<String>,
+    ) -> Result<(), ScenarioError> {
+        let Some(entry) = section.get(key.name) else { return Ok(()) };
+        let path = section.at(key.name);
         match self.find_or_add(reader, &entry.item, &path)? {
             (_, true) => Ok(()),
             (index, false) => {

@@ -5,7 +5,7 @@ use super::gate_names::GateNames;
 use super::model::{Link, Medium, Node, NodeKind};
 use super::names::Names;
 use super::read::{Reader, Section};
-use super::sections::{KINDS, NODE, NODE_TABLE};
+use super::sections::{KINDS, NODE_TABLE, NodeOptions};
 use super::source::quoted;
 use super::tables::tables;
 use super::topology::{Surroundings, build_middlebox};
@@ -13,7 +13,7 @@ use super::tree::{Item, Node as Toml};
 use crate::middlebox;
 use crate::proxy::RunInputs;
 use std::collections::BTreeSet;
-use units::parameter::{Arguments, Component, Room, Row};
+use units::parameter::{Arguments, Component, Key, Options, Room, Row};
 
 /// The kinds of nodes other than middleboxes.
 static PLAIN: &[Row<NodeKind>] = &[
@@ -90,13 +90,11 @@ impl<'i> Nodes<'i> {
         top: &Section<'i>,
     ) -> Result<(), ScenarioError> {
         for section in tables(reader, top, NODE_TABLE, network::MAX_NODES)? {
-            reader.check_keys(&section, NODE, &[])?;
-            let values = reader.arguments(NODE, &section)?;
-            self.names.add(reader, &section)?;
-            let kind = values.has("kind").then(|| NodeKind::of(values.component("kind")));
-            let stack = values.has("stack").then(|| values.component("stack"));
-            let stack = stack.filter(|stack| foreign::foreign(stack.name).is_some());
-            let processing = values.has("processing").then(|| values.component("processing"));
+            reader.check_keys(&section, NodeOptions::PARAMETERS, &[])?;
+            let NodeOptions { kind, stack, processing, .. } = reader.options(&section)?;
+            self.names.add(reader, &section, NodeOptions::NAME)?;
+            let kind = kind.map(NodeKind::of);
+            let stack: Option<Component> = stack.filter(|stack| foreign::foreign(stack.name).is_some());
             self.declared.push(Some(Declared { kind, stack, processing, section }));
         }
         Ok(())
@@ -117,10 +115,10 @@ impl<'i> Nodes<'i> {
         &mut self,
         reader: &Reader<'_>,
         link: &Section<'i>,
-        key: &str,
+        key: Key<String>,
     ) -> Result<usize, ScenarioError> {
-        let Some(entry) = link.get(key) else { return Ok(0) };
-        self.attached(reader, &entry.item, &link.at(key))
+        let Some(entry) = link.get(key.name) else { return Ok(0) };
+        self.attached(reader, &entry.item, &link.at(key.name))
     }
 
     /// Reads the node that a carrier names. It must be declared if any node is.
@@ -150,8 +148,9 @@ impl<'i> Nodes<'i> {
         &self,
         reader: &Reader<'_>,
         section: &Section<'_>,
-        keys: [&str; 2],
+        keys: [Key<String>; 2],
     ) -> Result<(usize, usize), ScenarioError> {
+        let keys = keys.map(|key| key.name);
         let end = |key: &str| match section.get(key) {
             Some(entry) => self.names.find(reader, &entry.item, &section.at(key), "node"),
             None => Ok(0),
@@ -210,16 +209,20 @@ impl<'i> Nodes<'i> {
                     "traffic begins or ends here, found {found}; expected host, {}",
                     fit.join(" or ")
                 );
-                return Err(reader.error_at(section, "kind", problem));
+                return Err(reader.error_at(section, NodeOptions::KIND.name, problem));
             }
             if stack.is_some() && kind != NodeKind::Host {
                 let problem = "only a host has a stack; expected kind = \"host\", or no stack";
-                return Err(reader.source.error(section.place, &section.at("stack"), problem));
+                return Err(reader.source.error(
+                    section.place,
+                    &section.at(NodeOptions::STACK.name),
+                    problem,
+                ));
             }
             if kind == NodeKind::Gate
                 && let Some(problem) = gates.add(self.names.name(index))
             {
-                return Err(reader.error_at(section, "name", problem));
+                return Err(reader.error_at(section, NodeOptions::NAME.name, problem));
             }
             Ok(Node { name, kind, stack, processing: processing.clone() })
         };
@@ -248,11 +251,11 @@ impl<'i> Nodes<'i> {
                 run: &RunInputs::default(),
             };
             let Err(error) = build_middlebox(component, index, &surroundings) else { continue };
-            let mut path = section.at("kind");
+            let mut path = section.at(NodeOptions::KIND.name);
             let mut place = section.place;
             if let network::BuildError::Option { option, .. } = error {
                 path = format!("{path}.{option}");
-                let item = section.get("kind").and_then(|entry| entry.item.get(option));
+                let item = section.get(NodeOptions::KIND.name).and_then(|entry| entry.item.get(option));
                 place = item.map_or(place, |item| item.place);
             }
             return Err(reader.source.error(place, &path, error.to_string()));

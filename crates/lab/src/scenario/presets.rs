@@ -101,7 +101,8 @@ mod tests {
     fn an_option_beside_the_preset_wins_wherever_it_stands() {
         let rate = |link: &str| {
             let found = scenario(link);
-            [&found.links[0].forward, &found.links[0].backward].map(|values| values.component("rate").name)
+            [&found.links[0].forward, &found.links[0].backward]
+                .map(|values| values.value(network::DirectionOptions::RATE).name)
         };
         assert_eq!(rate("preset = \"geo\""), ["fixed", "dvb-rcs2"]);
         assert_eq!(rate("preset = \"geo\"\nrate = \"1 Mbit/s\""), ["fixed", "fixed"]);

@@ -12,7 +12,7 @@ use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
+use units::parameter::{Arguments, Component, Default, Key, Kind, Options, Parameter, Room, Row, Value};
 use units::{Duration, ParseError};
 
 /// The key of a component's table that says which row it is.
@@ -128,6 +128,11 @@ impl<'a> Reader<'a> {
         let problem =
             format!("unknown key, found {}; expected {}{near}", quoted(&entry.key), one_of(known()));
         Err(self.source.error(entry.place, &section.at(&entry.key), problem))
+    }
+
+    /// The options of a table, with defaults for missing keys. Other keys are ignored: see [`Reader::check_keys`].
+    pub(super) fn options<T: Options>(&mut self, section: &Section<'_>) -> Result<T, ScenarioError> {
+        Ok(T::of(&self.arguments(T::PARAMETERS, section)?))
     }
 
     /// The values of all parameters, with defaults for missing keys. Other keys are ignored: see [`Reader::check_keys`].
@@ -407,11 +412,12 @@ impl<'a> Reader<'a> {
         &mut self,
         room: &str,
         section: &Section<'_>,
-        key: &str,
+        option: Key<String>,
     ) -> Result<Row<()>, ScenarioError> {
-        let path = section.at(key);
+        let path = section.at(option.name);
         let rooms = self.rooms;
-        if let (Some(room), Some(entry)) = (rooms.iter().find(|known| known.name == room), section.get(key))
+        if let (Some(room), Some(entry)) =
+            (rooms.iter().find(|known| known.name == room), section.get(option.name))
             && let Node::Text(word) = &entry.item.node
         {
             return self.row(room, word, &entry.item, &path);

@@ -5,8 +5,10 @@
 
 use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Remembered, Scenario, Visit};
 use super::sections::{
-    AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
-    MEMORY_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
+    AT, BACKWARD, CROSS_TRAFFIC_TABLE, CrossTrafficOptions, EVENT_TABLE, EventOptions, FLOW_TABLE, FORWARD,
+    FlowOptions, IpOptions, LINK_TABLE, LinkOptions, MEDIUM_TABLE, MEMORY_TABLE, MediumOptions,
+    MemoryOptions, NODE_TABLE, NodeOptions, RECORD_TABLE, TCP, TLS, TRANSPORT, TopOptions, VISIT, VISITS,
+    VisitOptions,
 };
 use crate::event::Event;
 use std::borrow::Cow;
@@ -14,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Duration;
-use units::parameter::{Arguments, Component, File, Value};
+use units::parameter::{Arguments, Choice, Component, File, Key, Value};
 
 /// A table of the resolved document.
 #[derive(Debug)]
@@ -45,19 +47,19 @@ impl<'a> Table<'a> {
     fn entry(array: &str) -> Table<'a> {
         Table::new(format!("[[{array}]]"))
     }
-    fn with(mut self, name: &'static str, value: Value) -> Table<'a> {
-        self.values.push((name, Cow::Owned(value)));
+    fn with<T>(mut self, option: Key<T>, value: Value) -> Table<'a> {
+        self.values.push((option.name, Cow::Owned(value)));
         self
     }
-    fn text(self, name: &'static str, text: &str) -> Table<'a> {
-        self.with(name, Value::Text(text.to_owned()))
+    fn text<T>(self, option: Key<T>, text: &str) -> Table<'a> {
+        self.with(option, Value::Text(text.to_owned()))
     }
-    fn component(self, name: &'static str, component: &Component) -> Table<'a> {
-        self.with(name, Value::Component(component.clone()))
+    fn component(self, option: Key<Component>, component: &Component) -> Table<'a> {
+        self.with(option, Value::Component(component.clone()))
     }
-    fn stop(self, stop: Option<Duration>) -> Table<'a> {
-        match stop {
-            Some(stop) => self.with("stop", Value::Duration(stop)),
+    fn time(self, option: Key<Duration>, time: Option<Duration>) -> Table<'a> {
+        match time {
+            Some(time) => self.with(option, Value::Duration(time)),
             None => self,
         }
     }
@@ -66,9 +68,9 @@ impl<'a> Table<'a> {
 /// All tables of the resolved document in order.
 pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     let top = Table::new(String::new())
-        .text("name", &scenario.name)
-        .with("seed", Value::Integer(scenario.seed))
-        .with("duration", Value::Duration(scenario.duration));
+        .text(TopOptions::NAME, &scenario.name)
+        .with(TopOptions::SEED, Value::Integer(scenario.seed))
+        .with(TopOptions::DURATION, Value::Duration(scenario.duration));
     let mut tables = vec![
         top,
         Table::of(RECORD_TABLE, &scenario.record),
@@ -78,12 +80,13 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     ];
     for node in &scenario.nodes {
         let kind = node.kind.component();
-        let mut table = Table::entry(NODE_TABLE).text("name", &node.name).component("kind", &kind);
+        let mut table =
+            Table::entry(NODE_TABLE).text(NodeOptions::NAME, &node.name).component(NodeOptions::KIND, &kind);
         if let Some(stack) = &node.stack {
-            table = table.component("stack", stack);
+            table = table.component(NodeOptions::STACK, stack);
         }
         if let Some(processing) = &node.processing {
-            table = table.component("processing", processing);
+            table = table.component(NodeOptions::PROCESSING, processing);
         }
         tables.push(table);
     }
@@ -98,9 +101,9 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
 
 fn link_tables<'a>(scenario: &Scenario, link: &'a Link, tables: &mut Vec<Table<'a>>) {
     let link_itself = Table::entry(LINK_TABLE)
-        .text("name", &link.name)
-        .text("from", &scenario.nodes[link.from].name)
-        .text("to", &scenario.nodes[link.to].name);
+        .text(LinkOptions::NAME, &link.name)
+        .text(LinkOptions::FROM, &scenario.nodes[link.from].name)
+        .text(LinkOptions::TO, &scenario.nodes[link.to].name);
     tables.push(link_itself);
     for (name, direction) in [(FORWARD, &link.forward), (BACKWARD, &link.backward)] {
         tables.push(Table::of(&format!("{LINK_TABLE}.{name}"), direction));
@@ -110,12 +113,14 @@ fn link_tables<'a>(scenario: &Scenario, link: &'a Link, tables: &mut Vec<Table<'
 fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<Table<'a>>) {
     let name = |attachment: &Attachment| scenario.nodes[attachment.node].name.clone();
     let (stations, terminals) = medium.attachments.split_at(usize::from(medium.station));
-    let mut itself = Table::entry(MEDIUM_TABLE).text("name", &medium.name).text("type", medium.kind.name);
+    let mut itself = Table::entry(MEDIUM_TABLE)
+        .text(MediumOptions::NAME, &medium.name)
+        .text(MediumOptions::KIND, medium.kind.name);
     if let [station] = stations {
-        itself = itself.text("station", &name(station));
+        itself = itself.text(MediumOptions::STATION, &name(station));
     }
     let terminals = terminals.iter().map(|terminal| Value::Text(name(terminal)));
-    itself = itself.with("terminals", Value::List(terminals.collect()));
+    itself = itself.with(MediumOptions::TERMINALS, Value::List(terminals.collect()));
     let shared = &medium.kind.arguments;
     tables.push(itself.all(shared));
     for attachment in &medium.attachments {
@@ -128,26 +133,26 @@ fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<T
 fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Table<'a>>) {
     let visits: Vec<Value> = flow.visits.iter().map(visit).collect();
     let mut itself = Table::entry(FLOW_TABLE)
-        .text("name", &flow.name)
-        .text("client", &scenario.nodes[flow.client].name)
-        .text("server", &scenario.nodes[flow.server].name)
-        .text("protocol", flow.protocol.name())
-        .component("application", &flow.application);
+        .text(FlowOptions::NAME, &flow.name)
+        .text(FlowOptions::CLIENT, &scenario.nodes[flow.client].name)
+        .text(FlowOptions::SERVER, &scenario.nodes[flow.server].name)
+        .text(FlowOptions::PROTOCOL, flow.protocol.word())
+        .component(FlowOptions::APPLICATION, &flow.application);
     if let Some(port) = flow.port {
-        itself = itself.with("port", Value::Integer(port.into()));
+        itself = itself.with(FlowOptions::PORT, Value::Integer(port.into()));
     }
-    itself = itself.with("early_data", Value::Flag(flow.early_data));
+    itself = itself.with(FlowOptions::EARLY_DATA, Value::Flag(flow.early_data));
     if let Some(before) = flow.after {
-        itself = itself.text("after", &scenario.flows[before].name);
+        itself = itself.text(FlowOptions::AFTER, &scenario.flows[before].name);
     }
     // The application of another flow decides about a branch.
     if flow.branch_of.is_none() {
         itself = itself
-            .with("visits", Value::List(visits))
-            .with("start", Value::Duration(flow.start))
-            .stop(flow.stop);
+            .with(FlowOptions::VISITS, Value::List(visits))
+            .time(FlowOptions::START, Some(flow.start))
+            .time(FlowOptions::STOP, flow.stop);
     }
-    itself = itself.with("ip", Value::Integer(flow.ip.number()));
+    itself = itself.with(IpOptions::IP, Value::Integer(flow.ip.number()));
     tables.push(itself);
     let (name, own, shared) = match flow.protocol {
         Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
@@ -157,44 +162,44 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
 }
 
 fn visit(visit: &Visit) -> Value {
-    let mut arguments = Arguments(vec![("at", Value::Duration(visit.at))]);
+    let mut arguments = Arguments(vec![(VisitOptions::AT.name, Value::Duration(visit.at))]);
     if let Some(application) = &visit.application {
-        arguments.0.push(("application", Value::Component(application.clone())));
+        arguments.0.push((VisitOptions::APPLICATION.name, Value::Component(application.clone())));
     }
-    Value::Component(Component { room: "visits", name: "visit", arguments })
+    Value::Component(Component { room: VISITS, name: VISIT, arguments })
 }
 
 fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> {
     Table::entry(CROSS_TRAFFIC_TABLE)
-        .text("name", &cross.name)
-        .text("from", &scenario.nodes[cross.from].name)
-        .text("to", &scenario.nodes[cross.to].name)
-        .component("source", &cross.source)
-        .with("start", Value::Duration(cross.start))
-        .stop(cross.stop)
-        .with("ip", Value::Integer(cross.ip.number()))
+        .text(CrossTrafficOptions::NAME, &cross.name)
+        .text(CrossTrafficOptions::FROM, &scenario.nodes[cross.from].name)
+        .text(CrossTrafficOptions::TO, &scenario.nodes[cross.to].name)
+        .component(CrossTrafficOptions::SOURCE, &cross.source)
+        .time(CrossTrafficOptions::START, Some(cross.start))
+        .time(CrossTrafficOptions::STOP, cross.stop)
+        .with(IpOptions::IP, Value::Integer(cross.ip.number()))
 }
 
 fn memory<'a>(scenario: &Scenario, known: &'a Remembered) -> Table<'a> {
     let table = Table::entry(MEMORY_TABLE)
-        .text("name", &known.name)
-        .text("node", &scenario.nodes[known.node].name)
-        .text("peer", &scenario.nodes[known.peer].name)
-        .text("protocol", known.protocol.name())
-        .with("capacity", Value::Size(known.capacity))
-        .with("rtt", Value::Duration(known.rtt))
-        .with("age", Value::Duration(known.age))
-        .with("ip", Value::Integer(known.ip.number()));
+        .text(MemoryOptions::NAME, &known.name)
+        .text(MemoryOptions::NODE, &scenario.nodes[known.node].name)
+        .text(MemoryOptions::PEER, &scenario.nodes[known.peer].name)
+        .text(MemoryOptions::PROTOCOL, known.protocol.word())
+        .with(MemoryOptions::CAPACITY, Value::Size(known.capacity))
+        .with(MemoryOptions::RTT, Value::Duration(known.rtt))
+        .with(MemoryOptions::AGE, Value::Duration(known.age))
+        .with(IpOptions::IP, Value::Integer(known.ip.number()));
     match known.address {
-        Some(address) => table.text("address", &address.to_string()),
+        Some(address) => table.text(MemoryOptions::ADDRESS, &address.to_string()),
         None => table,
     }
 }
 
 fn event(event: &Event) -> Table<'_> {
     Table::entry(EVENT_TABLE)
-        .with("at", Value::Duration(event.at))
-        .text("type", event.kind.name)
+        .with(EventOptions::AT, Value::Duration(event.at))
+        .text(EventOptions::KIND, event.kind.name)
         .all(&event.kind.arguments)
 }
 

@@ -10,13 +10,13 @@ use super::outside;
 use super::range;
 use super::rooms::rooms;
 use super::sections::{
-    self, AT, BACKWARD, BOTH, EVENT, EVENT_TABLE, FLOW_TABLE, FORWARD, Form, LINK, LINK_TABLE, MEDIUM,
-    MEDIUM_TABLE, SECTIONS, SWEEP_TABLE, Section, TCP, TRANSPORT, ZIP,
+    self, AT, BACKWARD, BOTH, EVENT_TABLE, EventOptions, FLOW_TABLE, FORWARD, Form, LINK_TABLE, LinkOptions,
+    MEDIUM_TABLE, MediumOptions, SECTIONS, SWEEP_TABLE, Section, TCP, TRANSPORT, ZIP,
 };
 use super::source::Place;
 use super::tree::{Item, Node, parse_value};
 use serde_json::{Map, Value as Json, json};
-use units::parameter::{Default, Kind, Limit, Parameter, Room, Row};
+use units::parameter::{Default, Kind, Limit, Options, Parameter, Room, Row};
 use units::{Duration, Rate, Size};
 
 /// The key of a component's row.
@@ -73,7 +73,7 @@ pub fn schema_json() -> String {
 fn item(section: &Section) -> Json {
     match section.name {
         LINK_TABLE => link(),
-        MEDIUM_TABLE => one_of_rows(MEDIUM, &network::medium::room(), |row| {
+        MEDIUM_TABLE => one_of_rows(MediumOptions::PARAMETERS, &network::medium::room(), |row| {
             let options = network::medium::options_of_attachment(row.name);
             let of_attachment = |parameter: &&Parameter| options.contains(&parameter.name);
             let mut own = Table::default();
@@ -82,7 +82,7 @@ fn item(section: &Section) -> Json {
             let tables = json!({ "description": about, "type": "object", "additionalProperties": own.partial().schema() });
             vec![(AT, tables)]
         }),
-        EVENT_TABLE => one_of_rows(EVENT, &crate::event::room(), |_| Vec::new()),
+        EVENT_TABLE => one_of_rows(EventOptions::PARAMETERS, &crate::event::room(), |_| Vec::new()),
         FLOW_TABLE => {
             let mut table = Table::of(section.parameters);
             table
@@ -97,7 +97,7 @@ fn item(section: &Section) -> Json {
 fn link() -> Json {
     let mut table = Table::of(network::LINK).partial();
     let directions = std::mem::take(&mut table.properties);
-    table.add(LINK);
+    table.add(LinkOptions::PARAMETERS);
     table.properties.extend(directions);
     for (key, words) in [
         (FORWARD, "[link.forward]: options of the direction from `from` to `to`"),

@@ -1,303 +1,303 @@
-//! The tables of a scenario file, and their options as rows.
+//! The tables of a scenario file, and their options.
 
-use units::parameter::{Kind, Options, Parameter, Room, Row};
+use super::model::{IpVersion, Protocol};
+use trace::qlog;
+use units::parameter::{Choice, Component, Key, Options, Parameter, Room, Row};
+use units::{Duration, Size};
 
 /// The options at the top of a scenario.
-pub(super) static TOP: &[Parameter] = &[
-    Parameter::optional(
-        "name",
-        Kind::Text,
-        "name of the run's folder: letters, digits, - _ . (default: the name of the file)",
-    ),
-    Parameter::with_default(
-        "seed",
-        Kind::Integer(0, i64::MAX as u64),
-        "1",
-        "seed of all random streams: equal seeds give equal bytes",
-    ),
-    Parameter::with_default(
-        "duration",
-        Kind::Duration,
-        "\"60 s\"",
-        "when the run ends at the latest, in virtual time; above zero",
-    ),
-];
+#[derive(Debug, Clone, Options)]
+pub(super) struct TopOptions {
+    /// name of the run's folder: letters, digits, - _ . (default: the name of the file)
+    pub(super) name: Option<String>,
+    /// seed of all random streams: equal seeds give equal bytes
+    #[option(default = 1, within = 0..=i64::MAX as u64)]
+    pub(super) seed: u64,
+    /// when the run ends at the latest, in virtual time; above zero
+    #[option(default = "60 s")]
+    pub(super) duration: Duration,
+}
 
-/// The names of tables, except those of all packets and of all blocks.
-const TABLES: &[&str] = &[
-    "connection",
-    "loss",
-    "event",
-    "gauge",
-    "wait",
-    "stream",
-    "message",
-    "object",
-    "segment",
-    "playback",
-    "queue",
-    "drop",
-    "rate",
-    "node",
-    "air",
-];
+/// The tables that a run keeps if its scenario names them: all but those of packets and of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Choice)]
+pub(crate) enum TableName {
+    Connection,
+    Loss,
+    Event,
+    Gauge,
+    Wait,
+    Stream,
+    Message,
+    Object,
+    Segment,
+    Playback,
+    Queue,
+    Drop,
+    Rate,
+    Node,
+    Air,
+}
+
+/// The tables with time series that a sweep can keep of each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+pub(super) enum SeriesName {
+    Connection,
+    Gauge,
+    Queue,
+    Rate,
+}
 
 /// The options of `[record]`.
-pub static RECORD: &[Parameter] = &[
-    Parameter::with_default(
-        "tables",
-        Kind::List(&Kind::Choice(TABLES)),
-        r#"["connection", "loss", "event", "wait", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
-        "tables that the run keeps",
-    ),
-    Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),
-    Parameter::with_default(
-        "blocks",
-        Kind::Flag,
-        "false",
-        "whether the table of all blocks that link layers sent is kept too",
-    ),
-    Parameter::with_default(
-        "queue_delay",
-        Kind::Flag,
-        "false",
-        "whether the summary has mean and quantiles of the delay in each queue",
-    ),
-    Parameter::with_default(
-        "bin",
-        Kind::Duration,
-        "\"100 ms\"",
-        "width of the bins of the tables rate and air; above zero",
-    ),
-    Parameter::with_default(
-        "rows",
-        Kind::Integer(1, 1 << 31),
-        "20000000",
-        "maximum rows of a table; beyond it, series are thinned and lists are cut",
-    ),
-    Parameter::with_default(
-        "qlog_schema",
-        Kind::Choice(&["current", "0.3"]),
-        "\"current\"",
-        "schema of qlog files: the current drafts, or 0.3 for viewers that read no other",
-    ),
-];
+#[derive(Debug, Clone, Options)]
+pub(crate) struct RecordOptions {
+    /// tables that the run keeps
+    #[option(default = [
+        "connection", "loss", "event", "wait", "stream", "message", "object", "segment", "playback", "queue",
+        "drop", "rate", "node", "air"
+    ])]
+    pub(crate) tables: Vec<TableName>,
+    /// whether the table of all packets is kept too
+    #[option(default = false)]
+    pub(crate) packets: bool,
+    /// whether the table of all blocks that link layers sent is kept too
+    #[option(default = false)]
+    pub(crate) blocks: bool,
+    /// whether the summary has mean and quantiles of the delay in each queue
+    #[option(default = false)]
+    pub(crate) queue_delay: bool,
+    /// width of the bins of the tables rate and air; above zero
+    #[option(default = "100 ms")]
+    pub(crate) bin: Duration,
+    /// maximum rows of a table; beyond it, series are thinned and lists are cut
+    #[option(default = 20_000_000, within = 1..=1 << 31)]
+    pub(crate) rows: usize,
+    /// schema of qlog files: the current drafts, or 0.3 for viewers that read no other
+    #[option(default = "current")]
+    pub(crate) qlog_schema: qlog::Schema,
+}
 
 /// The keys of the table of a sweep, and of the array of tables in it.
 pub(super) const SWEEP_TABLE: &str = "sweep";
 pub(super) const ZIP: &str = "zip";
 
+/// The seeds of repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
+pub enum Seeds {
+    /// Each combination of values has its own seeds.
+    Independent,
+    /// All combinations have the same seeds, for comparisons in pairs (common random numbers).
+    Paired,
+}
+
 /// The options of `[sweep]`, beside the paths that it varies.
-pub(super) static SWEEP: &[Parameter] = &[
-    Parameter::with_default(
-        "repetitions",
-        Kind::Integer(1, 1_000_000),
-        "1",
-        "runs of each combination of values, with different seeds",
-    ),
-    Parameter::with_default(
-        "seeds",
-        Kind::Choice(&["independent", "paired"]),
-        "\"independent\"",
-        "whether each combination has its own seeds, or all have the same (common random numbers)",
-    ),
-    Parameter::with_default(
-        "series",
-        Kind::List(&Kind::Choice(&["connection", "gauge", "queue", "rate"])),
-        "[]",
-        "tables of each run whose time series are kept",
-    ),
-    Parameter::with_default(
-        "keep",
-        Kind::List(&Kind::Choice(TABLES)),
-        "[]",
-        "tables of each run that are kept whole, of those that record.tables names",
-    ),
-];
+#[derive(Debug, Clone, Options)]
+pub(super) struct SweepOptions {
+    /// runs of each combination of values, with different seeds
+    #[option(default = 1, within = 1..=1_000_000)]
+    pub(super) repetitions: u32,
+    /// whether each combination has its own seeds, or all have the same (common random numbers)
+    #[option(default = "independent")]
+    pub(super) seeds: Seeds,
+    /// tables of each run whose time series are kept
+    #[option(default = [])]
+    pub(super) series: Vec<SeriesName>,
+    /// tables of each run that are kept whole, of those that record.tables names
+    #[option(default = [])]
+    pub(super) keep: Vec<TableName>,
+}
 
 /// The name of the room of kinds of nodes.
 pub(super) const KINDS: &str = "kinds";
 
 /// The options of `[[node]]`.
-pub(super) static NODE: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the node"),
-    Parameter::optional(
-        "kind",
-        Kind::Component(KINDS),
-        "host, router, gate or a middlebox; where a flow begins or ends: host, or ack-pacer or ldad before a host \
-         (default: host where a flow begins or ends, router elsewhere)",
-    ),
-    Parameter::optional(
-        "stack",
-        Kind::Component(foreign::ROOM),
-        "of a host: whose QUIC endpoints it has (default: quiclab)",
-    ),
-    Parameter::optional(
-        "processing",
-        Kind::Component(network::processing::ROOM),
-        "time that the node takes for each packet that arrives, in one server with a queue (default: none)",
-    ),
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct NodeOptions {
+    /// name of the node
+    pub(super) name: String,
+    /// host, router, gate or a middlebox; where a flow begins or ends: host, or ack-pacer or ldad before a host
+    /// (default: host where a flow begins or ends, router elsewhere)
+    #[option(room = KINDS)]
+    pub(super) kind: Option<Component>,
+    /// of a host: whose QUIC endpoints it has (default: quiclab)
+    #[option(room = foreign::ROOM)]
+    pub(super) stack: Option<Component>,
+    /// time that the node takes for each packet that arrives, in one server with a queue (default: none)
+    #[option(room = network::processing::ROOM)]
+    pub(super) processing: Option<Component>,
+}
 
 /// The options of `[[link]]`, beside those of its directions.
-pub(super) static LINK: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the link"),
-    Parameter::required("from", Kind::Text, "node where the forward direction begins"),
-    Parameter::required("to", Kind::Text, "node where the forward direction ends"),
-    Parameter::optional(
-        "preset",
-        Kind::Component(super::presets::ROOM),
-        "a name for options of both directions; an option given beside it wins",
-    ),
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct LinkOptions {
+    /// name of the link
+    pub(super) name: String,
+    /// node where the forward direction begins
+    pub(super) from: String,
+    /// node where the forward direction ends
+    pub(super) to: String,
+    /// a name for options of both directions; an option given beside it wins
+    #[option(room = super::presets::ROOM)]
+    pub(super) preset: Option<Component>,
+}
+
 /// The keys of tables in `[[link]]` with options of one direction, or of both.
 pub(super) const FORWARD: &str = "forward";
 pub(super) const BACKWARD: &str = "backward";
 pub(super) const BOTH: &str = "both";
 
 /// The options of `[[medium]]`, beside those of its type and of attachments.
-pub(super) static MEDIUM: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the medium"),
-    Parameter::required(
-        "type",
-        Kind::Text,
-        "kind of the medium: see `quiclab list media`; its options are given here too",
-    ),
-    Parameter::optional(
-        "station",
-        Kind::Text,
-        "node that all terminals talk to; without one, all nodes talk to each other",
-    ),
-    Parameter::required(
-        "terminals",
-        Kind::List(&Kind::Text),
-        "nodes that are attached; [medium.at.NODE] has options of one of them",
-    ),
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct MediumOptions {
+    /// name of the medium
+    pub(super) name: String,
+    /// kind of the medium: see `quiclab list media`; its options are given here too
+    #[option(name = "type")]
+    pub(super) kind: String,
+    /// node that all terminals talk to; without one, all nodes talk to each other
+    pub(super) station: Option<String>,
+    /// nodes that are attached; [medium.at.NODE] has options of one of them
+    pub(super) terminals: Vec<String>,
+}
+
+/// The name of an entry of any array of tables.
+pub(super) const NAME: Key<String> = NodeOptions::NAME;
+
 /// The key of the table in `[[medium]]` with tables of options of single attachments.
 pub(super) const AT: &str = "at";
 
 /// The options of `[[flow]]`, beside its `transport` or `tcp`.
-pub(super) static FLOW: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the flow"),
-    Parameter::required("client", Kind::Text, "node that opens the connection"),
-    Parameter::required("server", Kind::Text, "node that accepts the connection"),
-    Parameter::with_default(
-        "protocol",
-        Kind::Choice(&["quic", "tcp"]),
-        "\"quic\"",
-        "transport protocol; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
-    ),
-    Parameter::required("application", Kind::Component("applications"), "what is transferred"),
-    Parameter::optional(
-        "port",
-        Kind::Integer(1, 65_535),
-        "server's port; flows over QUIC to one port of a node share its endpoint (default: a port of its own)",
-    ),
-    Parameter::with_default(
-        "early_data",
-        Kind::Flag,
-        "false",
-        "whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)",
-    ),
-    Parameter::optional(
-        "after",
-        Kind::Text,
-        "flow that must be over, with all its visits, before this one starts; `start` counts from then",
-    ),
-    Parameter::with_default(
-        "visits",
-        Kind::List(&Kind::Component("visits")),
-        "[]",
-        "when the client comes back, with a new connection to the same port",
-    ),
-    Parameter::with_default(
-        "start",
-        Kind::Duration,
-        "\"0 s\"",
-        "when the connection is opened; before the end of the run",
-    ),
-    Parameter::optional(
-        "stop",
-        Kind::Duration,
-        "when the client closes the connection, if it is not over before; after start",
-    ),
-    IP,
-];
-/// A visit of a flow: the only row of its room.
-pub(super) static VISITS: &[Row<()>] = &[Row {
-    name: "visit",
-    about: "a later connection of a flow, with what the client learned before",
-    parameters: &[
-        Parameter::required(
-            "at",
-            Kind::Duration,
-            "when the connection is opened; after the visit before it, before the end of the run",
-        ),
-        Parameter::optional(
-            "application",
-            Kind::Component("applications"),
-            "what is transferred (default: what the flow transfers)",
-        ),
-    ],
-    build: (),
-}];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct FlowOptions {
+    /// name of the flow
+    pub(super) name: String,
+    /// node that opens the connection
+    pub(super) client: String,
+    /// node that accepts the connection
+    pub(super) server: String,
+    /// transport protocol; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]
+    #[option(default = "quic")]
+    pub(super) protocol: Protocol,
+    /// what is transferred
+    #[option(room = "applications")]
+    pub(super) application: Component,
+    /// server's port; flows over QUIC to one port of a node share its endpoint (default: a port of its own)
+    #[option(within = 1..=65_535)]
+    pub(super) port: Option<u16>,
+    /// whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)
+    #[option(default = false)]
+    pub(super) early_data: bool,
+    /// flow that must be over, with all its visits, before this one starts; `start` counts from then
+    pub(super) after: Option<String>,
+    /// when the client comes back, with a new connection to the same port
+    #[option(default = [], room = VISITS)]
+    pub(super) visits: Vec<Component>,
+    /// when the connection is opened; before the end of the run
+    #[option(default = "0 s")]
+    pub(super) start: Duration,
+    /// when the client closes the connection, if it is not over before; after start
+    pub(super) stop: Option<Duration>,
+    #[options]
+    pub(super) ip: IpOptions,
+}
+
+/// The option of all traffic.
+#[derive(Debug, Clone, Copy, Options)]
+pub(super) struct IpOptions {
+    /// version of IP
+    #[option(default = 4)]
+    pub(super) ip: IpVersion,
+}
+
+/// The name of the room of visits, and of its only row.
+pub(super) const VISITS: &str = "visits";
+pub(super) const VISIT: &str = "visit";
+
+/// The options of a visit of a flow.
+#[derive(Debug, Clone, Options)]
+pub(super) struct VisitOptions {
+    /// when the connection is opened; after the visit before it, before the end of the run
+    pub(super) at: Duration,
+    /// what is transferred (default: what the flow transfers)
+    #[option(room = "applications")]
+    pub(super) application: Option<Component>,
+}
 
 /// The room of visits.
 pub(super) fn visits() -> Room {
-    Room::of("visits", "when the client of a flow comes back", VISITS, None)
+    static ROWS: &[Row<()>] = &[Row {
+        name: VISIT,
+        about: "a later connection of a flow, with what the client learned before",
+        parameters: VisitOptions::PARAMETERS,
+        build: (),
+    }];
+    Room::of(VISITS, "when the client of a flow comes back", ROWS, None)
 }
-
-const IP: Parameter = Parameter::with_default("ip", Kind::Choice(&["4", "6"]), "4", "version of IP");
 
 /// The key of the array of tables of cross traffic.
 pub(super) const CROSS_TRAFFIC_TABLE: &str = "cross_traffic";
 
 /// The options of `[[cross_traffic]]`.
-pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the cross traffic"),
-    Parameter::required("from", Kind::Text, "node that sends"),
-    Parameter::required("to", Kind::Text, "node that the datagrams go to, which ignores them"),
-    Parameter::required("source", Kind::Component("sources"), "when datagrams leave and how large they are"),
-    Parameter::with_default("start", Kind::Duration, "\"0 s\"", "when it begins; before the end of the run"),
-    Parameter::optional("stop", Kind::Duration, "when it ends; after start (default: with the run)"),
-    IP,
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct CrossTrafficOptions {
+    /// name of the cross traffic
+    pub(super) name: String,
+    /// node that sends
+    pub(super) from: String,
+    /// node that the datagrams go to, which ignores them
+    pub(super) to: String,
+    /// when datagrams leave and how large they are
+    #[option(room = "sources")]
+    pub(super) source: Component,
+    /// when it begins; before the end of the run
+    #[option(default = "0 s")]
+    pub(super) start: Duration,
+    /// when it ends; after start (default: with the run)
+    pub(super) stop: Option<Duration>,
+    #[options]
+    pub(super) ip: IpOptions,
+}
+
 /// The options of `[[memory]]`.
-pub(super) static MEMORY: &[Parameter] = &[
-    Parameter::required("name", Kind::Text, "name of the entry"),
-    Parameter::required("node", Kind::Text, "host that remembers the path"),
-    Parameter::required("peer", Kind::Text, "node at the other end of the path"),
-    Parameter::with_default(
-        "protocol",
-        Kind::Choice(&["quic", "tcp"]),
-        "\"quic\"",
-        "whose connections use it, where their option `resume` says so",
-    ),
-    Parameter::required("capacity", Kind::Size, "what an earlier connection found; above zero"),
-    Parameter::required("rtt", Kind::Duration, "least RTT of that connection; above zero"),
-    Parameter::with_default(
-        "age",
-        Kind::Duration,
-        "\"0 s\"",
-        "how long before the run it was found; at most 50 years",
-    ),
-    IP,
-    Parameter::optional(
-        "address",
-        Kind::Text,
-        "address that the peer is known by (default: that of its node)",
-    ),
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct MemoryOptions {
+    /// name of the entry
+    pub(super) name: String,
+    /// host that remembers the path
+    pub(super) node: String,
+    /// node at the other end of the path
+    pub(super) peer: String,
+    /// whose connections use it, where their option `resume` says so
+    #[option(default = "quic")]
+    pub(super) protocol: Protocol,
+    /// what an earlier connection found; above zero
+    pub(super) capacity: Size,
+    /// least RTT of that connection; above zero
+    pub(super) rtt: Duration,
+    /// how long before the run it was found; at most 50 years
+    #[option(default = "0 s")]
+    pub(super) age: Duration,
+    #[options]
+    pub(super) ip: IpOptions,
+    /// address that the peer is known by (default: that of its node)
+    pub(super) address: Option<String>,
+}
+
 /// The options of `[[event]]`, beside those of its type.
-pub(super) static EVENT: &[Parameter] = &[
-    Parameter::required("at", Kind::Duration, "when it happens; before the end of the run"),
-    Parameter::required(
-        "type",
-        Kind::Text,
-        "what happens: see `quiclab list events`; its options are given here too",
-    ),
-];
+#[expect(dead_code, reason = "names are looked up where they stand in the document")]
+#[derive(Debug, Clone, Options)]
+pub(super) struct EventOptions {
+    /// when it happens; before the end of the run
+    pub(super) at: Duration,
+    /// what happens: see `quiclab list events`; its options are given here too
+    #[option(name = "type")]
+    pub(super) kind: String,
+}
 
 pub(super) const RECORD_TABLE: &str = "record";
 pub(super) const TLS: &str = "tls";
@@ -338,11 +338,16 @@ pub(super) enum Form {
 /// All tables of a scenario file. The reader takes the keys at the top from here, and lists of options the rest. The writer
 /// uses [`super::resolved`], as do the key of a run in a sweep and the files that go with a run.
 pub(super) static SECTIONS: &[Section] = &[
-    Section { name: "scenario", about: "the top of the file", parameters: TOP, form: Form::Top },
+    Section {
+        name: "scenario",
+        about: "the top of the file",
+        parameters: TopOptions::PARAMETERS,
+        form: Form::Top,
+    },
     Section {
         name: RECORD_TABLE,
         about: "[record]: which tables are kept",
-        parameters: RECORD,
+        parameters: RecordOptions::PARAMETERS,
         form: Form::Table,
     },
     Section {
@@ -366,13 +371,13 @@ pub(super) static SECTIONS: &[Section] = &[
     Section {
         name: NODE_TABLE,
         about: "[[node]]: nodes that links alone do not define",
-        parameters: NODE,
+        parameters: NodeOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: LINK_TABLE,
         about: "[[link]]: a link; options of both directions are given here, or in `both`",
-        parameters: LINK,
+        parameters: LinkOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
@@ -384,37 +389,37 @@ pub(super) static SECTIONS: &[Section] = &[
     Section {
         name: MEDIUM_TABLE,
         about: "[[medium]]: a shared carrier, to which any number of nodes are attached",
-        parameters: MEDIUM,
+        parameters: MediumOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: FLOW_TABLE,
         about: "[[flow]]: an application over one connection",
-        parameters: FLOW,
+        parameters: FlowOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: CROSS_TRAFFIC_TABLE,
         about: "[[cross_traffic]]: UDP datagrams without answers and without congestion control",
-        parameters: CROSS_TRAFFIC,
+        parameters: CrossTrafficOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: MEMORY_TABLE,
         about: "[[memory]]: what a host knows of a path from earlier connections",
-        parameters: MEMORY,
+        parameters: MemoryOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: EVENT_TABLE,
         about: "[[event]]: what happens at a given time",
-        parameters: EVENT,
+        parameters: EventOptions::PARAMETERS,
         form: Form::Array,
     },
     Section {
         name: SWEEP_TABLE,
         about: "[sweep]: the keys to vary, as lists or ranges, and how often to repeat each combination",
-        parameters: SWEEP,
+        parameters: SweepOptions::PARAMETERS,
         form: Form::Table,
     },
 ];

@@ -5,6 +5,7 @@
 //! table or a quoted text. A bare word on the path, which stands for a component, becomes the `type` of the component.
 
 use super::error::ScenarioError;
+use super::sections::NAME;
 use super::source::{Place, Source, listed, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
 use crate::nearest::nearest;
@@ -141,7 +142,7 @@ pub(super) fn index(items: &[Item], key: &str) -> Result<usize, String> {
 }
 
 fn name(item: &Item) -> Option<&str> {
-    match &item.get("name")?.node {
+    match &item.get(NAME.name)?.node {
         Node::Text(name) => Some(name),
         _ => None,
     }

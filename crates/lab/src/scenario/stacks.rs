@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::model::{Flow, Node, Protocol};
 use super::read::{Reader, Section};
 use super::rooms::rooms;
-use super::sections::TRANSPORT;
+use super::sections::{FlowOptions, TRANSPORT};
 use super::source::quoted;
 use foreign::Foreign;
 use units::parameter::Options;
@@ -23,7 +23,8 @@ pub(super) fn check(
     (flows, sections): (&[Flow], &[Section<'_>]),
 ) -> Result<(), ScenarioError> {
     for (flow, section) in flows.iter().zip(sections) {
-        for (key, node) in [("server", flow.server), ("client", flow.client)] {
+        for (key, node) in [(FlowOptions::SERVER.name, flow.server), (FlowOptions::CLIENT.name, flow.client)]
+        {
             if let Some(stack) = nodes[node].foreign()
                 && let Some((at, problem)) = refusal(stack, flow, key)
             {
@@ -64,12 +65,12 @@ fn refusal<'k>(stack: &Foreign, flow: &Flow, key: &'k str) -> Option<(&'k str, S
             "{} {needs}, which {name} does not support; expected {instead}",
             quoted(application.name)
         );
-        return Some(("application", problem));
+        return Some((FlowOptions::APPLICATION.name, problem));
     }
     if flow.early_data && !stack.early_data {
-        return Some(("early_data", format!("{name} has no 0-RTT here; expected false")));
+        return Some((FlowOptions::EARLY_DATA.name, format!("{name} has no 0-RTT here; expected false")));
     }
-    let controller = flow.transport.component("controller");
+    let controller = flow.transport.value(quic::Config::CONTROLLER);
     if !stack.controllers.contains(&controller.name) {
         let problem = format!(
             "{} is not a controller of {name}; expected {}",

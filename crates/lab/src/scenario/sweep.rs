@@ -4,13 +4,13 @@ use super::error::ScenarioError;
 use super::quantity::{Quantity, Unit, label};
 use super::range::{self, MAX_VALUES};
 use super::read::{Reader, Section};
-use super::sections::{self, SWEEP, SWEEP_TABLE as KEY, ZIP};
+use super::sections::{self, RecordOptions, SWEEP_TABLE as KEY, Seeds, SweepOptions, TopOptions, ZIP};
 use super::set;
 use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node};
 use crate::nearest::nearest;
 use std::collections::BTreeSet;
-use units::parameter::Value;
+use units::parameter::{Choice, Options};
 
 /// The maximum number of runs of a sweep.
 pub const MAX_RUNS: u64 = 1_000_000;
@@ -18,15 +18,6 @@ pub const MAX_RUNS: u64 = 1_000_000;
 const MAX_AXES: usize = 32;
 const EXPECTED_VALUES: &str =
     "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
-
-/// The seeds of repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seeds {
-    /// Each combination of values has its own seeds.
-    Independent,
-    /// All combinations have the same seeds, for comparisons in pairs (common random numbers).
-    Paired,
-}
 
 /// The content of a `[sweep]` table.
 #[derive(Debug, Clone)]
@@ -114,26 +105,27 @@ pub(super) fn empty(place: Place) -> Entry {
 /// Reads the table.
 pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, ScenarioError> {
     let section = reader.section(&table.item, KEY.to_owned())?;
-    let values = reader.arguments(SWEEP, &section)?;
+    let mut options: SweepOptions = reader.options(&section)?;
     let mut groups = Vec::new();
     for entry in section.entries() {
         if entry.key == ZIP {
             groups.extend(zips(reader, entry)?);
-        } else if SWEEP.iter().all(|parameter| parameter.name != entry.key) {
+        } else if SweepOptions::PARAMETERS.iter().all(|parameter| parameter.name != entry.key) {
             groups.extend(axes_of(reader, entry, KEY)?.into_iter().map(|axis| Group { axes: vec![axis] }));
         }
     }
     replace_changed(reader, &mut groups)?;
-    let name = |value| if let Value::Text(name) = value { Some(name) } else { None };
-    let names = |option| -> Vec<String> { values.list(option).into_iter().filter_map(name).collect() };
-    let mut tables = names("keep");
-    tables.sort();
-    tables.dedup();
-    let keep = Keep { series: names("series"), tables };
-    let seeds = if values.text("seeds") == "paired" { Seeds::Paired } else { Seeds::Independent };
-    let plan = Plan { repetitions: values.integer("repetitions") as u32, seeds, keep, groups };
+    options.keep.sort_by_key(Choice::word);
+    options.keep.dedup();
+    let keep = Keep { series: words(&options.series), tables: words(&options.keep) };
+    let plan = Plan { repetitions: options.repetitions, seeds: options.seeds, keep, groups };
     check(reader, &section, &plan)?;
     Ok(plan)
+}
+
+/// The words of choices.
+fn words<T: Choice>(of: &[T]) -> Vec<String> {
+    of.iter().map(|choice| choice.word().to_owned()).collect()
 }
 
 /// Replaces values in the document by those of changes. The path in the document may be in quotation marks, in tables, or in
@@ -184,12 +176,13 @@ pub(super) fn check_kept(
     plan: &Plan,
     scenario: &super::Scenario,
 ) -> Result<(), ScenarioError> {
-    let recorded = scenario.record.list("tables");
-    let is_missing = |name: &&String| !recorded.contains(&Value::Text((*name).clone()));
+    let recorded = words(&scenario.record.value(RecordOptions::TABLES));
+    let is_missing = |name: &&String| !recorded.contains(name);
     let Some(missing) = plan.keep.tables.iter().find(is_missing) else { return Ok(()) };
     let problem = format!("{} is not recorded; expected it in record.tables", quoted(missing));
-    let place = table.item.get("keep").map_or(table.place, |item| item.place);
-    Err(reader.source.error(place, &format!("{KEY}.keep"), problem))
+    let key = SweepOptions::KEEP.name;
+    let place = table.item.get(key).map_or(table.place, |item| item.place);
+    Err(reader.source.error(place, &format!("{KEY}.{key}"), problem))
 }
 
 /// Checks the rules across the table.
@@ -209,9 +202,9 @@ fn check(reader: &Reader<'_>, section: &Section<'_>, plan: &Plan) -> Result<(), 
     for group in &plan.groups {
         distinct(reader, group)?;
     }
-    if plan.repetitions > 1 && plan.axes().any(|axis| axis.name == "seed") {
+    if plan.repetitions > 1 && plan.axes().any(|axis| axis.name == TopOptions::SEED.name) {
         let expected = "1 where the seed itself is varied";
-        return Err(reader.wrong_at(section, "repetitions", "not allowed", expected));
+        return Err(reader.wrong_at(section, SweepOptions::REPETITIONS.name, "not allowed", expected));
     }
     let runs = plan.points().saturating_mul(u64::from(plan.repetitions));
     if runs > MAX_RUNS {
@@ -272,7 +265,9 @@ fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError>
 
 /// The first keys of paths.
 fn roots() -> impl Iterator<Item = &'static str> {
-    ["seed", "duration"].into_iter().chain(sections::tables().filter(|name| *name != KEY))
+    [TopOptions::SEED.name, TopOptions::DURATION.name]
+        .into_iter()
+        .chain(sections::tables().filter(|name| *name != KEY))
 }
 
 /// Reads the paths that begin with a key: the key itself, or the keys of tables below it.
@@ -281,7 +276,8 @@ fn axes_of(reader: &Reader<'_>, entry: &Entry, above: &str) -> Result<Vec<Axis>,
     let keys = set::path(&entry.key).filter(|keys| !keys.iter().any(String::is_empty));
     let keys = keys.unwrap_or_else(|| vec![entry.key.clone()]);
     if roots().all(|root| root != keys[0]) {
-        let known = || SWEEP.iter().map(|parameter| parameter.name).chain([ZIP]).chain(roots());
+        let known =
+            || SweepOptions::PARAMETERS.iter().map(|parameter| parameter.name).chain([ZIP]).chain(roots());
         let near = suggestion(nearest(&keys[0], known()));
         let problem = format!("unknown key, found {}; expected {}{near}", quoted(&keys[0]), one_of(known()));
         return Err(reader.source.error(entry.place, &format!("{above}.{}", entry.key), problem));

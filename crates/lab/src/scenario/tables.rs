@@ -3,6 +3,7 @@
 use super::error::ScenarioError;
 use super::names;
 use super::read::{Reader, Section};
+use super::sections::NAME;
 use super::tree::Node as Toml;
 
 /// Reads a table; a missing one is empty.
@@ -34,7 +35,7 @@ pub(super) fn tables<'i>(
         return Err(reader.source.error(entry.place, name, problem));
     }
     let sections = items.iter().enumerate().map(|(number, item)| {
-        let key = match item.get("name").map(|item| &item.node) {
+        let key = match item.get(NAME.name).map(|item| &item.node) {
             Some(Toml::Text(name)) if names::is_name(name) => name.clone(),
             _ => number.to_string(),
         };

@@ -4,13 +4,12 @@ use super::model::{Flow, Link, Medium, Node, NodeKind, Protocol, Scenario};
 use crate::event::{TargetFlow, TargetNode, Targets};
 use crate::middlebox;
 use crate::proxy::{ProxyOptions, RunInputs};
-use congestion::Resume;
 use network::middlebox::{Middlebox, MiddleboxOptions};
-use network::{BuildError, Hop, NodeId, Port, Topology};
+use network::{BuildError, DirectionOptions, Hop, NodeId, Port, Topology};
 use random::Generator;
 use trace::{Direction, Interest};
 use units::Duration;
-use units::parameter::{Arguments, Component, Value};
+use units::parameter::{Arguments, Component, Key};
 
 /// The words for the two directions of a link.
 pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
@@ -24,11 +23,13 @@ pub(crate) struct HopView<'a> {
     pub arguments: &'a Arguments,
     /// The options that include the rate.
     pub shared: &'a Arguments,
+    /// The option among them that is a rate, if there is one.
+    pub rate: Option<Key<Component>>,
 }
 
 /// Whether a node remembers something of this flow: over TCP, what it has learned of the path.
 fn remembers(flow: &Flow, node: usize) -> bool {
-    let kept = flow.protocol == Protocol::Quic || Resume::of(&flow.tcp.component("resume")).is_on();
+    let kept = flow.protocol == Protocol::Quic || flow.tcp.value(tcp::Config::RESUME).is_on();
     kept && [flow.client, flow.server].contains(&node)
 }
 
@@ -132,7 +133,12 @@ impl Scenario {
                 let link = &self.links[link];
                 let (arguments, (name, _)) =
                     if forward { (&link.forward, DIRECTIONS[0]) } else { (&link.backward, DIRECTIONS[1]) };
-                HopView { label: format!("{} {name}", link.name), arguments, shared: arguments }
+                HopView {
+                    label: format!("{} {name}", link.name),
+                    arguments,
+                    shared: arguments,
+                    rate: Some(DirectionOptions::RATE),
+                }
             }
             Hop::Medium { medium, from, to } => {
                 let medium = &self.media[medium];
@@ -145,6 +151,7 @@ impl Scenario {
                     label: format!("{} {}{to}", medium.name, name(from)),
                     arguments: &sender.arguments,
                     shared: &medium.kind.arguments,
+                    rate: network::medium::rate_option(medium.kind.name),
                 }
             }
         }
@@ -154,23 +161,17 @@ impl Scenario {
 impl HopView<'_> {
     /// The propagation delay.
     pub(crate) fn delay(&self) -> Duration {
-        match self.shared.get("delay") {
-            Some(_) => network::series::base_delay(self.shared),
-            None => Duration::ZERO,
-        }
+        network::series::base_delay(self.shared)
     }
 
-    /// The maximum size of a packet; `u64::MAX` without a limit.
+    /// The maximum size of a packet.
     pub(crate) fn mtu(&self) -> u64 {
         mtu_of(self.arguments)
     }
 }
 
 fn mtu_of(arguments: &Arguments) -> u64 {
-    match arguments.get("mtu") {
-        Some(Value::Integer(mtu)) => *mtu,
-        _ => u64::MAX,
-    }
+    arguments.value(DirectionOptions::MTU).into()
 }
 
 /// The MTUs of the carriers of a node, in the order of its ports: of each the least, in any direction.

@@ -3,8 +3,8 @@
 //! Each of the four has its own random stream and draws for every transmitted packet, regardless of the others.
 //! The fate of the n-th packet under one of them is therefore the same with and without the others.
 
-use super::options::DirectionOptions;
 use crate::books::Ledger;
+use crate::direction::DirectionOptions;
 use crate::error::BuildError;
 use crate::jitter::{self, Jitter};
 use crate::loss::{self, Loss};

@@ -8,6 +8,7 @@ mod periodic;
 mod random;
 
 pub(crate) use changes::TABLE;
+pub use random::loses_all;
 pub use units::plugged::PlugError;
 
 use crate::error::BuildError;

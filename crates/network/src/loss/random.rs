@@ -4,7 +4,7 @@ use super::Loss;
 use crate::packet::Packet;
 use random::Generator;
 use units::Time;
-use units::parameter::{Options, Row};
+use units::parameter::{Component, Options, Row};
 
 /// The options of random losses.
 #[derive(Debug, Clone, Options)]
@@ -24,6 +24,11 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Ok((probability > 0.0).then(|| -> Box<dyn Loss> { Box::new(Random { probability, stream }) }))
     },
 };
+
+/// Whether a loss model is certain to lose every packet.
+pub fn loses_all(loss: &Component) -> bool {
+    loss.name == ROW.name && RandomOptions::of(&loss.arguments).probability == 1.0
+}
 
 struct Random {
     probability: f64,

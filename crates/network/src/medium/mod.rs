@@ -20,7 +20,7 @@ use crate::packet::Packet;
 use crate::rate;
 use random::Generator;
 use trace::{Interest, Log, Stages};
-use units::parameter::{Arguments, OptionError, Room, Row, Value};
+use units::parameter::{Arguments, Component, Key, OptionError, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
 /// A carrier with any number of attached nodes. It has one timer. Attachments are numbered from 0 in the order
@@ -161,6 +161,8 @@ pub struct Profile {
     pub needs_station: bool,
     /// The options with which the laws of media are tested.
     pub samples: Samples,
+    /// The option with a rate like that of a link, for a medium that has one.
+    pub rate: Option<Key<Component>>,
     /// The outlook of a way; `None` for a medium without a link layer, whose options `rate` and `delay` say all, and with
     /// options that cannot be used.
     pub outlook: fn(&Way<'_>) -> Option<Outlook>,
@@ -235,6 +237,11 @@ pub fn needs_station(name: &str) -> bool {
     MEDIA.iter().any(|row| row.name == name && row.build.needs_station)
 }
 
+/// The option of the medium with this name that is a rate like that of a link, if it has one.
+pub fn rate_option(name: &str) -> Option<Key<Component>> {
+    MEDIA.iter().find(|row| row.name == name).and_then(|row| row.build.rate)
+}
+
 /// The outlook of a way over the medium with this name; `None` if that has no link layer, or options that cannot be used.
 pub fn outlook(name: &str, way: &Way<'_>) -> Option<Outlook> {
     MEDIA.iter().find(|row| row.name == name).and_then(|row| (row.build.outlook)(way))
@@ -249,12 +256,15 @@ pub fn check(name: &str, arguments: &Arguments, attached: Attached<'_>) -> Resul
     if let Some(row) = MEDIA.iter().find(|row| row.name == name) {
         (row.build.check)(arguments, attached)?;
     }
-    let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
+    let Some((option, rate)) = rate_option(name).and_then(|option| Some((option, arguments.chosen(option)?)))
+    else {
+        return Ok(());
+    };
     let server = rate::build(rate.name, &rate.arguments, Generator::new(0, "check"));
     if server.is_ok_and(|server| server.asks_for_queue()) {
         let problem = "only a single queue can request capacity, but each attachment has its own; expected \
                        another rate";
-        return Err(("rate", problem.to_owned()));
+        return Err((option.name, problem.to_owned()));
     }
     Ok(())
 }

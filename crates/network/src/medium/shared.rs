@@ -65,6 +65,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             ],
             lossless: &[("rate", "fixed rate=5 Mbit/s"), ("queue", "drop-tail limit=unlimited")],
         },
+        rate: Some(SharedOptions::RATE),
         outlook: |_| None,
         check: |_, _| Ok(()),
         build: |options| Ok(Box::new(Shared::new(options)?)),

@@ -14,6 +14,7 @@ use units::Time;
 use units::parameter::{Arguments, Room, Row};
 use units::plugged::Plugged;
 
+pub use nat::forgets_after;
 pub use units::plugged::PlugError;
 
 /// A node that processes packets in transit: it forwards a packet, changed or not, now or later, or drops it.

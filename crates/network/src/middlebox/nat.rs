@@ -27,7 +27,7 @@ use crate::packet::{Packet, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use trace::{Event, Log};
-use units::parameter::{Options, Row};
+use units::parameter::{Component, Options, Row};
 use units::{Duration, Time};
 
 /// The options of NATs.
@@ -59,6 +59,15 @@ pub(crate) const ROW: Row<Profile> = Row {
     parameters: NatOptions::PARAMETERS,
     build: Profile { remembers: true, at_hosts: false, build: &|options| Ok(Box::new(Nat::new(options)?)) },
 };
+
+/// The silence from inside after which a middlebox forgets a connection over UDP or TCP; `None` if it is no NAT.
+pub fn forgets_after(kind: &Component, protocol: Protocol) -> Option<Duration> {
+    if kind.name != ROW.name {
+        return None;
+    }
+    let options = NatOptions::of(&kind.arguments);
+    Some(if protocol == Protocol::Tcp { options.tcp_timeout } else { options.timeout })
+}
 
 /// The protocols that are translated, as indices.
 const UDP: usize = 0;

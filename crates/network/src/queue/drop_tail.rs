@@ -6,7 +6,7 @@ use crate::count::Count;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::Time;
-use units::parameter::{Limit, Options, Row};
+use units::parameter::{Key, Limit, Options, Row};
 
 /// The options of drop-tail queues.
 #[derive(Debug, Clone, Options)]
@@ -18,6 +18,9 @@ struct DropTailOptions {
     /// length of the queue above which an arriving ECN-capable packet is marked with CE (RFC 3168 section 5)
     mark_above: Option<Limit>,
 }
+
+/// The option with the limit, of which each queue of the table has one with this name.
+pub(super) const LIMIT: Key<Limit> = DropTailOptions::LIMIT;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-tail",

@@ -23,7 +23,7 @@ pub use units::plugged::PlugError;
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Generator;
-use units::parameter::{Arguments, Room, Row};
+use units::parameter::{Arguments, Component, Limit, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
 use wire::Ecn;
@@ -31,6 +31,12 @@ use wire::Ecn;
 /// The maximum number of packets in any queue, whatever its limit. A queue that would need more reports an
 /// overflow, and the run ends with an error before the machine's memory does.
 pub const MAX_PACKETS: u64 = 1 << 20;
+
+/// The limit of a queue of the table by its options; `None` if it has none, or is one from outside.
+pub fn limit_of(queue: &Component) -> Option<Limit> {
+    let is_known = QUEUES.iter().any(|row| row.name == queue.name);
+    if is_known { queue.arguments.given(drop_tail::LIMIT) } else { None }
+}
 
 /// The packets that wait for transmission, in front of a server that takes one packet at a time.
 ///

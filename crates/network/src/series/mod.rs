@@ -42,6 +42,9 @@ struct Drawn {
     begin: Begin,
 }
 
+/// The name of a series in a file.
+const FILE: &str = "file";
+
 /// The options of a series in a file.
 #[derive(Debug, Clone, Options)]
 struct FileOptions {
@@ -101,7 +104,7 @@ static SERIES: &[Row<Build>] = &[
         build: |_, _| Ok(None),
     },
     Row {
-        name: "file",
+        name: FILE,
         about: "a file; each of its columns replaces the link's option of that name",
         parameters: FileOptions::PARAMETERS,
         build: |arguments, _| {
@@ -123,7 +126,7 @@ impl Model {
 /// The room of the series as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     let about = "rate, delay and loss of a direction of a link over time, on one clock";
-    Room::of("series", about, SERIES, Some(("file", "file"))).checked_by(check)
+    Room::of("series", about, SERIES, Some((FILE, FileOptions::FILE.name))).checked_by(check)
 }
 
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
@@ -132,7 +135,7 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     };
     let option = match &error {
         BuildError::Option { option, .. } => option,
-        BuildError::Rate(error) => error.option().unwrap_or("file"),
+        BuildError::Rate(error) => error.option().unwrap_or(FileOptions::FILE.name),
         error => unreachable!("a series fails by an option or by its rates: {error}"),
     };
     Err((option, error.to_string()))

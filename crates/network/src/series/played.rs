@@ -1,15 +1,16 @@
 //! A series as parts of a link: a server, a delay and a loss, all on the clock of the simulation.
 
 use super::file::Series;
-use super::{MODELS, Selected, of};
+use super::{FILE, FileOptions, MODELS, Selected, of};
 use crate::course::Course;
+use crate::direction::DirectionOptions;
 use crate::error::BuildError;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::packet::Packet;
 use crate::rate::{self, Changes, RateError, Server};
 use random::Generator;
-use units::parameter::{Arguments, Component, Value};
+use units::parameter::{Arguments, Component};
 use units::{Duration, Time};
 
 /// What a series gives to a direction of a link; `None` where it has no such column.
@@ -59,10 +60,7 @@ pub(crate) fn play(
 
 /// The series among the options of a direction of a link; the options of other carriers have none.
 fn series_of(arguments: &Arguments) -> Option<&Component> {
-    match arguments.get("series") {
-        Some(Value::Component(series)) => Some(series),
-        _ => None,
-    }
+    arguments.chosen(DirectionOptions::SERIES)
 }
 
 /// The server of the series among the options of a direction of a link, if it has rates. A series that is drawn anew for
@@ -80,10 +78,13 @@ pub fn base_delay(arguments: &Arguments) -> Duration {
         if let Some(model) = MODELS.iter().find(|model| model.name == series.name) {
             return Some((model.least_delay)(&series.arguments));
         }
-        let Some(Value::File(file)) = series.arguments.get("file") else { return None };
+        if series.name != FILE {
+            return None;
+        }
+        let file = series.arguments.value(FileOptions::FILE);
         Series::parse(&file.text).ok()?.delays()?.iter().copied().min()
     });
-    delays.unwrap_or_else(|| arguments.required("delay"))
+    delays.unwrap_or_else(|| arguments.value(DirectionOptions::DELAY))
 }
 
 /// The options of a direction of a link in whose place its series stands.
@@ -93,9 +94,9 @@ pub fn replaced(arguments: &Arguments) -> Vec<&'static str> {
     let Ok(Some(selected)) = of(series.name, &series.arguments, &mut stream) else { return Vec::new() };
     let series = selected.series;
     let columns = [
-        ("rate", series.rates().is_some()),
-        ("delay", series.delays().is_some()),
-        ("loss", series.losses().is_some()),
+        (DirectionOptions::RATE.name, series.rates().is_some()),
+        (DirectionOptions::DELAY.name, series.delays().is_some()),
+        (DirectionOptions::LOSS.name, series.losses().is_some()),
     ];
     columns.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
 }

@@ -3,16 +3,18 @@
 use crate::ids::NumberedId;
 use std::fmt;
 use std::net::{SocketAddrV4, SocketAddrV6};
+use units::parameter::Choice;
 use wire::PreferredAddress;
 
 /// The way in which a client migrates to another local address: see [`crate::Connection::migrate`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
 pub enum Migration {
     /// Validates the new path first, then migrates (RFC 9000 section 9.1). If validation fails, the connection
     /// remains on its path and reports [`Event::PathFailed`](crate::Event::PathFailed).
     Probe,
     /// Migrates immediately and validates the new path meanwhile. If validation fails, the connection returns to the
     /// old path.
+    #[word("at_once")]
     AtOnce,
     /// The old address has disappeared: migrates immediately, without a path to return to.
     Rebound,
@@ -20,16 +22,6 @@ pub enum Migration {
     /// window. To the peer this looks like a NAT rebinding (RFC 9000 section 9.3). For tests and experiments;
     /// observers can link the paths (section 9.5).
     Silent,
-}
-
-impl Migration {
-    /// All ways, by their names in scenarios.
-    pub const ALL: [(&'static str, Migration); 4] = [
-        ("probe", Migration::Probe),
-        ("at_once", Migration::AtOnce),
-        ("rebound", Migration::Rebound),
-        ("silent", Migration::Silent),
-    ];
 }
 
 /// The reason why a connection cannot migrate.

@@ -24,9 +24,11 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let mut names: BTreeSet<String> =
         sources().flat_map(|file| rows(&file.text)).map(|(_, name)| name).collect();
     // Where a word is a key of the scenario, too, the key is meant: `seed` of a scenario, not of `resume`.
-    sources().flat_map(|file| keys(&file.text)).for_each(|key| {
-        names.remove(key);
-    });
+    sources().filter(|file| file.path.ends_with("/sections.rs")).flat_map(|file| keys(&file.text)).for_each(
+        |key| {
+            names.remove(key);
+        },
+    );
     let mut findings = Vec::new();
     for file in sources() {
         for at in compared(&file.text) {
@@ -42,16 +44,17 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The keys of the scenario that a file describes.
+/// The keys of the scenario that a file describes: the fields of its structs of options.
 fn keys(source: &str) -> impl Iterator<Item = &str> {
-    ["Parameter::with_default(", "Parameter::optional(", "Parameter::required("].into_iter().flat_map(
-        |call| {
-            source
-                .split(call)
-                .skip(1)
-                .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
-        },
-    )
+    let structs = source.split("#[derive(").skip(1).filter_map(|rest| {
+        let (derived, rest) = rest.split_once(")]")?;
+        let fields = rest.split_once('{')?.1.split("\n}").next()?;
+        derived.contains("Options").then_some(fields)
+    });
+    structs.flat_map(str::lines).filter_map(|line| {
+        let (before, _) = line.split_once(": ").filter(|_| !line.trim_start().starts_with('/'))?;
+        before.split_whitespace().last()
+    })
 }
 
 /// The positions of literals that are compared with `name`, by an operator or a pattern.
@@ -135,9 +138,10 @@ mod tests {
     #[test]
     fn the_key_of_a_scenario_is_no_row() {
         let row = "//! A.\nconst ROW: Row<B> = Row { name: \"bulk\", build };";
-        let key = "//! A.\nconst KEY: Parameter = Parameter::with_default(\n\"bulk\", kind);";
+        let key = "//! A.\n#[derive(Debug, Options)]\nstruct Top {\n    /// A.\n    pub(super) bulk: u64,\n}";
         let code = "fn f() { if row.name == \"bulk\" {} }";
-        let tree = [("crates/a/src/a.rs", row), ("crates/a/src/k.rs", key), ("crates/a/src/b.rs", code)];
+        let tree =
+            [("crates/a/src/a.rs", row), ("crates/a/src/sections.rs", key), ("crates/a/src/b.rs", code)];
         assert_eq!(check(&Tree::of(&tree)).len(), 0);
     }
 }

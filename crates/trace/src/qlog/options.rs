@@ -1,12 +1,15 @@
 //! The options of a qlog file.
 
+use units::parameter::Choice;
+
 /// The schema of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Choice)]
 pub enum Schema {
     /// draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13.
     #[default]
     Current,
     /// `qlog_version` 0.3, for viewers such as qvis.
+    #[word("0.3")]
     V03,
 }
 

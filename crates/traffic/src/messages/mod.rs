@@ -11,7 +11,7 @@ mod writer;
 
 use crate::priorities::{Priorities, PriorityOptions};
 use crate::profile::{OptionError, one_stream};
-use crate::{Ends, Profile, sources};
+use crate::{Ends, Outline, Profile, sources};
 use frame::HEADER;
 use random::Generator;
 use reader::Reader;
@@ -67,6 +67,10 @@ pub(crate) const ROW: Row<Profile> = Row {
         shares: true,
         keeps_time: true,
         uploads_one_way: true,
+        outline: |arguments| {
+            let uploads = MessagesOptions::of(arguments).direction == Way::Upload;
+            Outline { uploads, ..Outline::UNKNOWN }
+        },
         ..Profile::of(build)
     },
 };

@@ -7,7 +7,7 @@
 mod typed;
 mod written;
 
-pub use typed::{Accepted, Choice, Options, count, join, with_defaults};
+pub use typed::{Accepted, Choice, Key, Options, absent, count, join, with_defaults, without};
 pub use written::Unfilled;
 
 use crate::{Duration, Rate, Size};

@@ -2,6 +2,7 @@
 
 use super::{Arguments, Component, Default, File, Kind, Limit, Parameter, Unfilled, Value};
 use crate::{Duration, Rate, Size};
+use std::marker::PhantomData;
 
 /// Derives the table of options, and its reader, from a struct: see the documentation of the crate `options`.
 pub use options::{Choice, Options};
@@ -46,6 +47,35 @@ pub trait Accepted: Sized {
 
     /// The value; `None` if it is of another kind.
     fn accept(value: &Value) -> Option<Self>;
+}
+
+/// The name of an option, with the type of its values. `#[derive(Options)]` makes one for each field: the option `limit` of
+/// `FifoOptions` has the key `FifoOptions::LIMIT`.
+pub struct Key<T> {
+    /// The name.
+    pub name: &'static str,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Key<T> {
+    /// The key of an option, for derived code.
+    pub const fn new(name: &'static str) -> Key<T> {
+        Key { name, of: PhantomData }
+    }
+}
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Key<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> std::fmt::Debug for Key<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.name.fmt(f)
+    }
 }
 
 macro_rules! accepted {
@@ -104,6 +134,33 @@ impl<A: Accepted, B: Accepted> Accepted for (A, B) {
 }
 
 impl Arguments {
+    /// The value of one option; `None` if it is absent.
+    ///
+    /// # Panics
+    /// If the arguments were read by a table in which the option of this name has another type.
+    pub fn given<T: Accepted>(&self, key: Key<T>) -> Option<T> {
+        self.accepted(key.name)
+    }
+
+    /// The component that one option selects; `None` if it is absent.
+    ///
+    /// # Panics
+    /// Like [`Arguments::given`].
+    pub fn chosen(&self, key: Key<Component>) -> Option<&Component> {
+        match self.get(key.name)? {
+            Value::Component(component) => Some(component),
+            other => panic!("option {:?} was read as {other:?}, and is declared as a component", key.name),
+        }
+    }
+
+    /// The value of one option that is never absent.
+    ///
+    /// # Panics
+    /// Like [`Arguments::given`], and if there is no value.
+    pub fn value<T: Accepted>(&self, key: Key<T>) -> T {
+        self.required(key.name)
+    }
+
     /// The value of an option, for a reader that was derived; `None` if it is absent.
     ///
     /// # Panics
@@ -123,6 +180,17 @@ impl Arguments {
     /// its defaults.
     pub fn required<T: Accepted>(&self, name: &str) -> T {
         self.accepted(name).unwrap_or_else(|| panic!("option {name:?} was read without a value: {self:?}"))
+    }
+}
+
+impl Arguments {
+    /// The arguments, and fixed values of options that they leave out, for a reader that was derived.
+    pub fn with_fixed(&self, table: &[Parameter], fixed: &[(&str, &str)]) -> Arguments {
+        let value = |(name, text): &(&str, &str)| {
+            let row = table.iter().find(|row| row.name == *name).expect("an option of the group");
+            (row.name, row.kind.read(text, &[]).expect("a fixed value is one of its option"))
+        };
+        Arguments(self.0.iter().cloned().chain(fixed.iter().map(value)).collect())
     }
 }
 
@@ -164,6 +232,37 @@ pub const fn with_defaults<const N: usize>(
     while i < defaults.len() {
         let at = position(&all, defaults[i].0).expect("an option of the group");
         all[at].default = Default::Is(defaults[i].1);
+        i += 1;
+    }
+    all
+}
+
+/// The table without the options of these names. Does not compile if it lacks one of them.
+pub const fn without<const N: usize>(table: &[Parameter], fixed: &[(&str, &str)]) -> [Parameter; N] {
+    let mut left = [Parameter::required("", Kind::Flag, ""); N];
+    let (mut filled, mut i) = (0, 0);
+    while i < table.len() {
+        let (mut k, mut stays) = (0, true);
+        while k < fixed.len() {
+            stays = stays && !equal(fixed[k].0, table[i].name);
+            k += 1;
+        }
+        if stays {
+            left[filled] = table[i];
+            filled += 1;
+        }
+        i += 1;
+    }
+    assert!(filled == N, "each fixed option is in the table");
+    left
+}
+
+/// The table with no option that must be given, and no default: what may differ from other values.
+pub const fn absent<const N: usize>(table: &[Parameter]) -> [Parameter; N] {
+    let mut all: [Parameter; N] = join(&[table]);
+    let mut i = 0;
+    while i < N {
+        all[i].default = Default::Absent;
         i += 1;
     }
     all
@@ -287,6 +386,29 @@ mod tests {
         };
         assert_eq!(own, expected);
         assert_eq!(own.estimate.word(), "by time");
+    }
+
+    #[derive(Debug, PartialEq, Options)]
+    struct Fixed {
+        #[options(gain = 1.5, fixed(pacing = false))]
+        group: Group,
+    }
+
+    #[test]
+    fn a_fixed_option_is_not_in_the_table() {
+        let faces: Vec<_> = Fixed::PARAMETERS.iter().map(|row| (row.name, row.default)).collect();
+        assert_eq!(faces, [("gain", Default::Is("1.5"))]);
+        let group = Group { gain: 3.0, pacing: false };
+        assert_eq!(Fixed::written(&[("gain", "3")]).unwrap(), Fixed { group });
+        let absent: [Parameter; 1] = absent(Fixed::PARAMETERS);
+        assert_eq!((absent[0].name, absent[0].default), ("gain", Default::Absent));
+    }
+
+    #[test]
+    fn each_option_has_a_key() {
+        let arguments = Arguments(vec![("size", Value::Integer(7)), ("gain", Value::Number(2.5))]);
+        assert_eq!((arguments.value(Own::SIZE), arguments.value(Group::GAIN)), (7, 2.5));
+        assert_eq!((arguments.given(Own::RATIO), Own::RATIO.name), (None, "ack_ratio"));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Warnings about credit that holds a flow back: none at all, or less than the bandwidth-delay product.
 
 use super::parts::{End, parts};
-use super::warnings::{Route, Warning, uploads};
+use super::warnings::{Route, Warning, outline, uploads};
 use super::{Surveyed, rounded, slowest};
 use crate::scenario::model::{Flow, Protocol};
-use units::parameter::{Component, Value};
+use congestion::fixed_window;
+use quic::Config;
+use traffic::Outline;
+use units::parameter::Options;
 use units::{Duration, Rate, Size};
 
 /// The warnings about a flow.
@@ -14,11 +17,8 @@ pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) ->
     // Where no hop has a rate there is no BDP either.
     let Some((rate, name, _)) = slowest(network, data) else { return found };
     // What is sent in all needs no more than that.
-    let all = match flow.application.arguments.get("size") {
-        Some(Value::Size(size)) => size.as_bytes(),
-        // A transfer without end.
-        _ => u64::MAX,
-    };
+    // Without a size it is a transfer without end.
+    let all = outline(flow).size.map_or(u64::MAX, Size::as_bytes);
     let holds = match flow.protocol {
         Protocol::Quic => quic_credit(flow, route.rtt),
         Protocol::Tcp => tcp_credit(network, flow, route),
@@ -78,36 +78,36 @@ fn zero_words(flow: &Flow) -> Vec<Warning> {
     if flow.protocol == Protocol::Tcp {
         return Vec::new();
     }
-    let size = |name: &str| flow.transport.size(name).as_bytes();
+    let config = Config::of(&flow.transport);
     // HTTP/3 has its control streams there.
     let unidirectional = flow.alpn() == b"h3";
     let credits = [
-        ("initial_max_data", size("initial_max_data"), "no stream data is ever sent"),
+        (Config::INITIAL_MAX_DATA.name, config.initial_max_data.as_bytes(), "no stream data is ever sent"),
         (
-            "initial_max_stream_data_bidi_local",
-            size("initial_max_stream_data_bidi_local"),
+            Config::INITIAL_MAX_STREAM_DATA_BIDI_LOCAL.name,
+            config.initial_max_stream_data_bidi_local.as_bytes(),
             "the server never sends data on a stream that the client opens",
         ),
         (
-            "initial_max_stream_data_bidi_remote",
-            size("initial_max_stream_data_bidi_remote"),
+            Config::INITIAL_MAX_STREAM_DATA_BIDI_REMOTE.name,
+            config.initial_max_stream_data_bidi_remote.as_bytes(),
             "the client never sends data, nor a request, on a stream that it opens",
         ),
         (
-            "initial_max_streams_bidi",
-            flow.transport.integer("initial_max_streams_bidi"),
+            Config::INITIAL_MAX_STREAMS_BIDI.name,
+            config.initial_max_streams_bidi,
             "the client never opens a bidirectional stream",
         ),
     ];
     let one_way = [
         (
-            "initial_max_stream_data_uni",
-            size("initial_max_stream_data_uni"),
+            Config::INITIAL_MAX_STREAM_DATA_UNI.name,
+            config.initial_max_stream_data_uni.as_bytes(),
             "no data is ever sent on unidirectional streams, which this application needs",
         ),
         (
-            "initial_max_streams_uni",
-            flow.transport.integer("initial_max_streams_uni"),
+            Config::INITIAL_MAX_STREAMS_UNI.name,
+            config.initial_max_streams_uni,
             "no unidirectional stream is ever opened, and this application needs them",
         ),
     ];
@@ -118,22 +118,22 @@ fn zero_words(flow: &Flow) -> Vec<Warning> {
 
 /// What a flow over QUIC may have under way.
 fn quic_credit(flow: &Flow, rtt: Duration) -> Vec<Credit> {
-    let (options, arguments) = (&flow.transport, &flow.application.arguments);
-    let stream = match (uploads(flow), traffic::uploads_one_way(flow.application.name)) {
-        (true, true) => "initial_max_stream_data_uni",
-        (true, false) => "initial_max_stream_data_bidi_remote",
-        (false, _) => "initial_max_stream_data_bidi_local",
+    let Outline { uploads, streams, .. } = outline(flow);
+    let stream = match (uploads, traffic::uploads_one_way(flow.application.name)) {
+        (true, true) => Config::INITIAL_MAX_STREAM_DATA_UNI,
+        (true, false) => Config::INITIAL_MAX_STREAM_DATA_BIDI_REMOTE,
+        (false, _) => Config::INITIAL_MAX_STREAM_DATA_BIDI_LOCAL,
     };
     // Each of several streams has that credit.
-    let streams = if arguments.has("streams") { arguments.integer("streams") } else { 1 };
-    let named = [("initial_max_data", 1, true), (stream, streams, true), ("send_queue", 1, false)];
-    let given = named.into_iter().filter(|(option, ..)| options.has(option));
-    let sizes = given.map(|(option, times, by_halves)| {
-        let bytes = options.size(option).as_bytes().saturating_mul(times);
-        Credit { option: option.to_owned(), size: Size::from_bytes(bytes), rtt, by_halves }
+    let named =
+        [(Config::INITIAL_MAX_DATA, 1, true), (stream, streams, true), (Config::SEND_QUEUE, 1, false)];
+    let sizes = named.into_iter().filter_map(|(option, times, by_halves)| {
+        let bytes = flow.transport.given(option)?.as_bytes().saturating_mul(times);
+        Some(Credit { option: option.name.to_owned(), size: Size::from_bytes(bytes), rtt, by_halves })
     });
-    let fixed = fixed_window(&options.component("controller"));
-    let fixed = fixed.map(|size| Credit { option: "controller".to_owned(), size, rtt, by_halves: false });
+    let controller = Config::CONTROLLER;
+    let fixed = fixed_window(&flow.transport.value(controller));
+    let fixed = fixed.map(|size| Credit { option: controller.name.to_owned(), size, rtt, by_halves: false });
     sizes.chain(fixed).collect()
 }
 
@@ -149,24 +149,16 @@ fn tcp_credit(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Cred
             }
         };
         let (receiver, sender) = (part.receiver.config(flow), part.sender.config(flow));
-        add(&part.receiver, "max_receive_buffer", receiver.max_receive_buffer);
+        add(&part.receiver, tcp::Config::MAX_RECEIVE_BUFFER.name, receiver.max_receive_buffer);
         // RFC 7323 section 2.2: windows are scaled if both ends offer it.
         for (end, config) in [(&part.receiver, &receiver), (&part.sender, &sender)] {
             if !config.window_scaling {
-                add(end, "window_scaling", Size::from_bytes(u64::from(u16::MAX)));
+                add(end, tcp::Config::WINDOW_SCALING.name, Size::from_bytes(u64::from(u16::MAX)));
             }
         }
         if let Some(window) = fixed_window(&sender.controller) {
-            add(&part.sender, "controller", window);
+            add(&part.sender, tcp::Config::CONTROLLER.name, window);
         }
     }
     found
-}
-
-/// The window of a controller that always has the same one; None if it has no option for it.
-fn fixed_window(controller: &Component) -> Option<Size> {
-    match controller.arguments.get("window") {
-        Some(Value::Size(window)) => Some(*window),
-        _ => None,
-    }
 }

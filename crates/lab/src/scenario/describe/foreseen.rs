@@ -4,10 +4,13 @@
 use super::parts::{Part, parts};
 use super::unqueued::WireSizes;
 use super::warnings::{Route, Warning, uploads};
-use super::{Surveyed, mean_rate, rounded, setup, slowest};
+use super::{Surveyed, rounded, setup, slowest};
 use crate::scenario::model::{Flow, NodeKind, Protocol};
+use network::DirectionOptions;
+use network::processing::ServerOptions;
 use network::queue::Bound;
-use units::parameter::{Arguments, Component, Limit, Value};
+use quic::config::AckOptions;
+use units::parameter::{Arguments, Component, Limit, Options, Value};
 use units::{Duration, Rate, Size};
 
 /// A queue longer than this many BDPs of the path is far above it, if it also holds [`LONG`].
@@ -59,8 +62,11 @@ fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option
 
 /// How many packets of data an acknowledgement is for.
 fn ack_ratio(flow: &Flow) -> u64 {
-    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
-    if options.has("ack_ratio") { options.integer("ack_ratio").max(1) } else { 2 }
+    match flow.protocol {
+        Protocol::Tcp => flow.tcp.value(tcp::Config::ACK_RATIO),
+        Protocol::Quic => flow.transport.value(AckOptions::RATIO),
+    }
+    .max(1)
 }
 
 /// A warning about the slowest node on the way that takes longer for the packets of the flow than the slowest link does.
@@ -69,7 +75,7 @@ fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Op
     let (sizes, ratio) = (WireSizes::of(flow), ack_ratio(flow));
     let receives = |hops: &[usize], node| hops.iter().any(|hop| network.1.end_of(*hop).0 as usize == node);
     let most = network.0.processing().filter_map(|(node, server)| {
-        let (packet, byte) = (server.arguments.duration("packet"), server.arguments.duration("byte"));
+        let ServerOptions { packet, byte, .. } = ServerOptions::of(&server.arguments);
         let ack = network::processing::ack_time(&server.arguments);
         let of_data = if receives(data, node) { packet + byte * sizes.data } else { Duration::ZERO };
         let of_ack = if receives(back, node) { ack + byte * sizes.ack } else { Duration::ZERO };
@@ -101,12 +107,12 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
     let (rate, name, _) = slowest(network, hops)?;
     let hop = hops.iter().map(|at| network.0.hop(network.1.hop(*at))).find(|hop| hop.label == name)?;
     // The queue of a link layer has no rate of its own, and a queue that is managed is as long as its targets.
-    mean_rate(hop.shared)?;
-    let queue = hop.arguments.component("queue");
+    hop.mean_rate()?;
+    let queue = hop.arguments.value(DirectionOptions::QUEUE);
     if !["drop-tail", "drop-head", "priority", "policer"].contains(&queue.name) {
         return None;
     }
-    let limit = limit(&queue)?;
+    let limit = network::queue::limit_of(&queue)?;
     if limit == Limit::Unlimited {
         return Some(format!(
             "the queue of {name} has no limit: a flow that fills it adds delay without end; an AQM (fq-codel) or a limit avoids that"
@@ -146,30 +152,23 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
     })
 }
 
-fn limit(queue: &Component) -> Option<Limit> {
-    match queue.arguments.get("limit") {
-        Some(Value::Limit(limit)) => Some(*limit),
-        _ => None,
-    }
-}
-
-/// A warning about a middlebox on the way, a NAT, that forgets the flow in its pauses: its option `timeout` or `tcp_timeout`.
+/// A warning about a middlebox on the way, a NAT, that forgets the flow in its pauses.
 fn forgotten_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let pause = pause(&flow.application)?;
     let alive = match flow.protocol {
-        Protocol::Quic => match flow.transport.get("keep_alive") {
-            Some(Value::Duration(alive)) => Some(*alive),
-            _ => None,
-        },
+        Protocol::Quic => flow.transport.given(quic::Config::KEEP_ALIVE),
         Protocol::Tcp => None,
     };
     let silence = alive.map_or(pause, |alive| alive.min(pause));
-    let option = if flow.protocol == Protocol::Tcp { "tcp_timeout" } else { "timeout" };
+    let protocol = match flow.protocol {
+        Protocol::Quic => network::Protocol::Udp,
+        Protocol::Tcp => network::Protocol::Tcp,
+    };
     let nodes = route.there.iter().map(|hop| &network.0.nodes[network.1.end_of(*hop).0 as usize]);
     nodes.into_iter().find_map(|node| {
         let NodeKind::Middlebox(kind) = &node.kind else { return None };
-        let Some(Value::Duration(timeout)) = kind.arguments.get(option) else { return None };
-        (*timeout <= silence).then(|| {
+        let timeout = network::middlebox::forgets_after(kind, protocol)?;
+        (timeout <= silence).then(|| {
             let remedy = match flow.protocol {
                 Protocol::Quic => format!("; a keep_alive below {timeout} avoids that"),
                 Protocol::Tcp => String::new(),

@@ -12,10 +12,10 @@ use super::model::{Attachment, CrossTraffic, Flow, Medium, NodeKind, Remembered,
 use super::topology::HopView;
 use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
-use network::{Hop, NodeId, Topology};
+use network::{DirectionOptions, Hop, NodeId, Topology};
 use random::Generator;
 use std::collections::BTreeSet;
-use units::parameter::{Arguments, Component, Limit, Room, Value};
+use units::parameter::{Arguments, Choice, Component, Key, Limit, Options, Room, Value};
 use units::{Duration, Rate, Size};
 
 /// A scenario, and its graph.
@@ -37,7 +37,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         ("scenario".to_owned(), scenario.name.clone()),
         ("seed".to_owned(), scenario.seed.to_string()),
         ("duration".to_owned(), scenario.duration.to_string()),
-        ("protection".to_owned(), scenario.tls.text("protection")),
+        ("protection".to_owned(), scenario.tls.value(tls::Options::PROTECTION).word().to_owned()),
         ("network".to_owned(), network_words(scenario)),
     ];
     for link in scenario.links.iter().take(SHOWN) {
@@ -85,7 +85,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         let [node, peer] = [known.node, known.peer].map(|node| &scenario.nodes[node].name);
         let Remembered { capacity, rtt, age, protocol, .. } = known;
         let words =
-            format!("{node} knows the path to {peer} over {}: {capacity}, {rtt}, {age} old", protocol.name());
+            format!("{node} knows the path to {peer} over {}: {capacity}, {rtt}, {age} old", protocol.word());
         lines.push((format!("memory {}", known.name), words));
     }
     more(&mut lines, scenario.memory.len(), "memory");
@@ -110,7 +110,8 @@ fn count(number: usize, what: &str) -> String {
 /// Rate, delay, queue and impairments of one direction.
 fn direction(values: &Arguments, round_trip: Duration) -> String {
     let mut parts = vec![rate_words(values), format!("delay {}", network::series::base_delay(values))];
-    let queue = values.component("queue");
+    let DirectionOptions { queue, loss, jitter, series, mtu, duplicate, corrupt, .. } =
+        DirectionOptions::of(values);
     let setup = setup(values, round_trip);
     let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
         Value::Limit(limit) => Some(limit_words(*limit, setup)),
@@ -118,26 +119,28 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
     });
     parts.push([queue.name.to_owned()].into_iter().chain(limits).collect::<Vec<_>>().join(" "));
     let replaced = network::series::replaced(values);
-    for option in ["loss", "jitter", "series"] {
-        let component = values.component(option);
+    let [of_loss, of_jitter, of_series] =
+        [DirectionOptions::LOSS, DirectionOptions::JITTER, DirectionOptions::SERIES]
+            .map(|option| option.name);
+    for (option, component) in [(of_loss, loss), (of_jitter, jitter), (of_series, series)] {
         if !component.is_none() && !replaced.contains(&option) {
             let options =
                 component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
             parts.push(format!("{option} {}{}", component.name, options.collect::<String>()));
         }
     }
-    for option in ["duplicate", "corrupt"] {
-        let probability = values.number(option);
+    let names = [DirectionOptions::DUPLICATE.name, DirectionOptions::CORRUPT.name];
+    for (option, probability) in names.into_iter().zip([duplicate, corrupt]) {
         if probability > 0.0 {
             parts.push(format!("{option} {probability}"));
         }
     }
-    parts.push(format!("MTU {}", values.integer("mtu")));
+    parts.push(format!("MTU {mtu}"));
     parts.join(", ")
 }
 
 fn setup(values: &Arguments, round_trip: Duration) -> Setup<'static> {
-    Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] }
+    Setup { rate: mean_rate(values), round_trip, mtu: values.value(DirectionOptions::MTU), flows: &[] }
 }
 
 fn rate_words(values: &Arguments) -> String {
@@ -146,8 +149,8 @@ fn rate_words(values: &Arguments) -> String {
         let period = server.period().map(|period| format!(" over {period}"));
         return format!("series, {mean}{}", period.unwrap_or_default());
     }
-    let rate = values.component("rate");
-    let Some(server) = server(values) else { return rate.name.to_owned() };
+    let rate = values.value(DirectionOptions::RATE);
+    let Some(server) = server(values, Some(DirectionOptions::RATE)) else { return rate.name.to_owned() };
     let Some(mean) = server.mean_rate() else { return rate.name.to_owned() };
     if rate.arguments.0.iter().any(|(_, value)| *value == Value::Rate(mean)) {
         return format!("{} {mean}", rate.name);
@@ -165,19 +168,26 @@ fn rate_words(values: &Arguments) -> String {
     format!("{}{of}, mean {}{}", rate.name, rounded(mean), period.unwrap_or_default())
 }
 
-fn server(values: &Arguments) -> Option<network::rate::Server> {
+/// The server of a direction, or of a medium with such an option.
+fn server(values: &Arguments, rate: Option<Key<Component>>) -> Option<network::rate::Server> {
     if let Some(server) = network::series::server(values) {
         return Some(server);
     }
-    // Some media do not have this option.
-    let Some(Value::Component(rate)) = values.get("rate") else { return None };
+    let rate = values.chosen(rate?)?;
     let server = network::rate::build(rate.name, &rate.arguments, Generator::new(0, "describe"));
     Some(server.expect("the reader refuses rates that cannot be built"))
 }
 
+impl HopView<'_> {
+    /// The mean rate; `None`: unlimited, or not said by an option.
+    fn mean_rate(&self) -> Option<Rate> {
+        server(self.shared, self.rate).and_then(|server| server.mean_rate())
+    }
+}
+
 /// The mean rate of a direction; `None`: unlimited.
 fn mean_rate(values: &Arguments) -> Option<Rate> {
-    server(values).and_then(|server| server.mean_rate())
+    server(values, Some(DirectionOptions::RATE)).and_then(|server| server.mean_rate())
 }
 
 /// A limit, with its value in bytes if it has another unit.
@@ -314,7 +324,7 @@ fn describe_cross_traffic(scenario: &Scenario, cross: &CrossTraffic) -> (String,
         name(cross.from),
         name(cross.to),
         span(cross.start, cross.stop),
-        cross.ip.name()
+        cross.ip.word()
     );
     (format!("cross traffic {}", cross.name), words)
 }
@@ -362,8 +372,8 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
             Some(of) => format!("when {} needs it", scenario.flows[of].name),
             None => span(flow.start, flow.stop),
         },
-        flow.ip.name(),
-        flow.transport.component("controller").name
+        flow.ip.word(),
+        flow.transport.value(quic::Config::CONTROLLER).name
     );
     let path = |from: usize, to: usize| {
         let route = topology.route(NodeId(from as u32), NodeId(to as u32));
@@ -463,9 +473,8 @@ fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
 fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
     let policers = path.iter().filter_map(|at| {
         let HopView { label, arguments, .. } = network.0.hop(network.1.hop(*at));
-        // Some media do not have queues of this kind.
-        let Some(Value::Component(queue)) = arguments.get("queue") else { return None };
-        Some((network::queue::policed_rate(queue)?, format!("the policer of {label}"), false))
+        let queue = arguments.value(DirectionOptions::QUEUE);
+        Some((network::queue::policed_rate(&queue)?, format!("the policer of {label}"), false))
     });
     slowest_hop(network, path).into_iter().chain(policers).min_by_key(|(rate, ..)| *rate)
 }
@@ -474,10 +483,10 @@ fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)
 fn slowest_hop((scenario, topology): Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
     let rates = path.iter().filter_map(|at| {
         let hop = topology.hop(*at);
-        let HopView { label, shared, .. } = scenario.hop(hop);
+        let view = scenario.hop(hop);
         match outlook_of(scenario, hop) {
-            Some(outlook) => Some((outlook.rate, label, true)),
-            None => Some((mean_rate(shared)?, label, false)),
+            Some(outlook) => Some((outlook.rate, view.label, true)),
+            None => Some((view.mean_rate()?, view.label, false)),
         }
     });
     rates.min_by_key(|(rate, ..)| *rate)

@@ -2,7 +2,7 @@
 
 use super::warnings::{Route, uploads};
 use super::{Surveyed, base_rtt};
-use crate::proxy;
+use crate::proxy::{self, Side};
 use crate::scenario::model::{Flow, NodeKind, Protocol};
 use network::NodeId;
 use units::Duration;
@@ -14,7 +14,7 @@ pub(super) enum End<'a> {
     /// At a host of the flow.
     Host,
     /// At a proxy: its node, its options, and its side.
-    Proxy { node: &'a str, kind: &'a Component, side: &'static str },
+    Proxy { node: &'a str, kind: &'a Component, side: Side },
 }
 
 impl End<'_> {
@@ -22,7 +22,7 @@ impl End<'_> {
     pub(super) fn config(&self, flow: &Flow) -> tcp::Config {
         match self {
             End::Host => tcp::Config::of(&flow.tcp),
-            End::Proxy { kind, side, .. } => proxy::side_config(&kind.arguments, side),
+            End::Proxy { kind, side, .. } => proxy::side_config(&kind.arguments, *side),
         }
     }
 
@@ -51,7 +51,8 @@ pub(super) struct Part<'a> {
 pub(super) fn parts<'a>(network: Surveyed<'a>, flow: &Flow, route: &Route<'a>) -> Vec<Part<'a>> {
     let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
     // The sides of a proxy that the data arrive at, and leave from.
-    let (arrive, leave) = if uploads(flow) { ("client", "server") } else { ("server", "client") };
+    let (arrive, leave) =
+        if uploads(flow) { (Side::Client, Side::Server) } else { (Side::Server, Side::Client) };
     let node_after = |hop: usize| network.1.end_of(hop);
     let mut found = Vec::new();
     let (mut begin, mut end, mut sender) = (0, back.len(), End::Host);

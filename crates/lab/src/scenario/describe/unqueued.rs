@@ -1,6 +1,6 @@
 //! The round-trip time of a path without queues: what a run can know of it before a packet is sent.
 
-use super::{mean_rate, outlook_of};
+use super::outlook_of;
 use crate::scenario::model::{Flow, IpVersion, Protocol, Scenario};
 use network::Hop;
 use units::{Duration, Rate, Size};
@@ -24,10 +24,13 @@ impl WireSizes {
     pub(super) fn of(flow: &Flow) -> WireSizes {
         let ip = if flow.ip == IpVersion::V6 { 40 } else { 20 };
         match flow.protocol {
-            Protocol::Quic => {
-                WireSizes { data: ip + 8 + flow.transport.integer("max_udp_payload"), ack: ip + 8 + QUIC_ACK }
+            Protocol::Quic => WireSizes {
+                data: ip + 8 + u64::from(flow.transport.value(quic::Config::MAX_UDP_PAYLOAD)),
+                ack: ip + 8 + QUIC_ACK,
+            },
+            Protocol::Tcp => {
+                WireSizes { data: ip + 20 + u64::from(flow.tcp.value(tcp::Config::MSS)), ack: ip + TCP_ACK }
             }
-            Protocol::Tcp => WireSizes { data: ip + 20 + flow.tcp.integer("mss"), ack: ip + TCP_ACK },
         }
     }
 }
@@ -53,6 +56,6 @@ fn over_hop(scenario: &Scenario, hop: Hop, size: u64) -> Duration {
         return view.delay() + outlook.least;
     }
     let size = Size::from_bytes(size.min(view.mtu()));
-    let sent = mean_rate(view.shared).filter(|rate| *rate > Rate::ZERO).map(|rate| rate.time_for(size));
+    let sent = view.mean_rate().filter(|rate| *rate > Rate::ZERO).map(|rate| rate.time_for(size));
     view.delay() + sent.unwrap_or(Duration::ZERO)
 }

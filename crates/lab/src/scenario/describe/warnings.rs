@@ -6,10 +6,11 @@ use crate::scenario::stacks::without_effect;
 use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
 use network::queue::Bound;
-use network::{Hop, Topology};
+use network::{DirectionOptions, Hop, Topology};
 use random::Generator;
+use traffic::Outline;
 use units::Duration;
-use units::parameter::{Arguments, Limit, Value};
+use units::parameter::{Arguments, Limit};
 
 /// The end of the subject of a warning.
 const WARNING: &str = ", warning";
@@ -72,20 +73,22 @@ fn stack_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
 
 /// A warning about a link that delivers nothing.
 fn loss_words(values: &Arguments) -> Option<String> {
-    let loss = values.component("loss");
-    let all = loss.arguments.get("probability") == Some(&Value::Number(1.0));
-    all.then(|| "every packet is lost".to_owned())
+    network::loss::loses_all(&values.value(DirectionOptions::LOSS)).then(|| "every packet is lost".to_owned())
+}
+
+/// What the options of a flow's application say of its data.
+pub(super) fn outline(flow: &Flow) -> Outline {
+    traffic::outline(flow.application.name, &flow.application.arguments)
 }
 
 pub(super) fn uploads(flow: &Flow) -> bool {
-    flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()))
+    outline(flow).uploads
 }
 
 /// A warning about a transfer that cannot be complete by the end of the run.
 fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Option<String> {
-    let arguments = &flow.application.arguments;
-    let Some(&Value::Size(size)) = arguments.get("size") else { return None };
-    let uploads = uploads(flow);
+    let Outline { size, uploads, .. } = outline(flow);
+    let size = size?;
     let (rate, name, _) = slowest_hop(network, if uploads { route.there } else { route.back })?;
     let needed = rate.time_for(size) + route.rtt;
     let start = if flow.after.is_some() { Duration::ZERO } else { flow.start };
@@ -105,11 +108,9 @@ fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
 /// A warning about a queue whose limit is a multiple of the BDP of its own link. If that link has hardly any delay, only one
 /// packet fits.
 fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
-    let (queue, setup) = (values.component("queue"), setup(values, round_trip));
-    let limit = queue.arguments.0.iter().find_map(|(name, value)| match value {
-        Value::Limit(limit @ Limit::BdpThousandths(_)) if *name == "limit" => Some(*limit),
-        _ => None,
-    })?;
+    let (queue, setup) = (values.value(DirectionOptions::QUEUE), setup(values, round_trip));
+    let limit = network::queue::limit_of(&queue);
+    let limit = limit.filter(|limit| matches!(limit, Limit::BdpThousandths(_)))?;
     (Bound::new(limit, setup).bytes < 2 * u64::from(setup.mtu)).then(|| {
         format!(
             "the queue holds one full-sized packet: its limit is {limit} of this link alone, whose base \
@@ -131,11 +132,11 @@ fn replaced_words(values: &Arguments) -> Option<String> {
 
 /// A warning about a capacity that never comes back, because the session tickets or the 0-RTT packets for it are not there.
 fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
-    let resume = Resume::of(&flow.transport.component("resume"));
+    let resume = flow.transport.value(quic::Config::RESUME);
     if flow.protocol == Protocol::Tcp {
         return None;
     }
-    let (tickets, early_data) = (scenario.tls.integer("tickets"), scenario.tls.flag("early_data"));
+    let tls::Options { tickets, early_data, .. } = tls::Options::from(&scenario.tls);
     let missing = [
         ("tls.tickets is 0", tickets == 0),
         ("tls.early_data is false", !early_data),
@@ -182,10 +183,10 @@ fn mtu_words<'a>(
 ) -> Option<String> {
     // IPv4 or IPv6 header, and UDP header.
     let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
-    if flow.transport.flag("mtu_discovery") {
+    if flow.transport.value(quic::Config::MTU_DISCOVERY) {
         return None;
     }
-    let largest = flow.transport.integer("max_udp_payload") + headers;
+    let largest = u64::from(flow.transport.value(quic::Config::MAX_UDP_PAYLOAD)) + headers;
     let hop = path.map(|at| topology.hop(*at)).min_by_key(|hop| scenario.hop(*hop).mtu())?;
     let mtu = scenario.hop(hop).mtu();
     let carrier = match hop {

@@ -42,6 +42,7 @@ pub(crate) const LTE: Row<Profile> = Row {
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
     parameters: LteOptions::PARAMETERS,
     build: Profile {
+        rate: None,
         outlook: |way| options::Air::lte(&LteOptions::of(way.medium)).outlook(way),
         check: |arguments, _| {
             let own = LteOptions::of(arguments);
@@ -56,6 +57,7 @@ pub(crate) const NR: Row<Profile> = Row {
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
     parameters: NrOptions::PARAMETERS,
     build: Profile {
+        rate: None,
         outlook: |way| options::Air::nr(&NrOptions::of(way.medium)).ok()?.outlook(way),
         check: |arguments, _| {
             let own = NrOptions::of(arguments);
@@ -72,6 +74,7 @@ const PROFILE: Profile = Profile {
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,
+    rate: None,
     outlook: |_| None,
     check: |_, _| Ok(()),
     build: |options| Ok(Box::new(options::lte(options)?)),

@@ -50,6 +50,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             ],
             lossless: &[("queue", "drop-tail limit=unlimited"), ("attempts", "255")],
         },
+        rate: None,
         outlook: outlook::outlook,
         check: options::check,
         build: |options| Ok(Box::new(options::build(options)?)),
