@@ -25,6 +25,7 @@ mod prr;
 mod rate;
 mod recovery_period;
 mod regulator;
+mod reno;
 mod resume;
 mod round;
 mod rtt;
