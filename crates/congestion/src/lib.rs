@@ -16,6 +16,7 @@ mod copa;
 mod cubic;
 mod filter;
 mod fixed;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod newreno;
 mod none;

@@ -61,6 +61,7 @@ mod event;
 mod flows;
 #[cfg(feature = "quinn")]
 mod foreign;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod graph;
 mod host;

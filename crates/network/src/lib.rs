@@ -18,6 +18,7 @@ mod course;
 mod error;
 mod exits;
 mod front;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod gate;
 pub mod jitter;
