@@ -14,6 +14,21 @@ pub(crate) struct WindowOptions {
     pub(crate) minimum_window: u64,
 }
 
+/// The option of controllers that can answer a mark by less than a loss (RFC 8511).
+#[derive(Debug, Clone, Options)]
+pub(crate) struct MarkOptions {
+    /// factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.8 in Reno, 0.85 in CUBIC)
+    #[option(within = 0.1..=0.99)]
+    beta_ecn: Option<f64>,
+}
+
+impl MarkOptions {
+    /// The share of the window kept after a mark; `beta`: that after a loss.
+    pub(crate) fn beta_ecn(&self, beta: f64) -> f64 {
+        self.beta_ecn.unwrap_or(beta)
+    }
+}
+
 /// The common state of one sender.
 #[derive(Debug)]
 pub(crate) struct Basis {

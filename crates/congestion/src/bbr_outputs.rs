@@ -1,27 +1,96 @@
-//! The outputs of both BBRs: the sender's allowance, and the gauges of the model.
+//! The outputs of both BBRs: the control parameters and the allowance that follows from them, and the gauges of the
+//! model. Section numbers are those of draft-ietf-ccwg-bbr-06.
 
+use crate::resume::bbr::CarefullyResuming;
 use crate::{Allowance, Setup};
-use units::{Duration, Rate};
+use units::{Duration, Rate, Size};
 
-/// The control parameters of both BBRs.
+/// The control parameters of both BBRs (2.4).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Controls {
-    /// The congestion window in bytes.
-    pub(crate) cwnd: u64,
+    pub(crate) setup: Setup,
+    pub(crate) pacing_gain: f64,
+    pub(crate) cwnd_gain: f64,
     /// In bit/s.
     pub(crate) pacing_rate: f64,
     /// The maximum number of bytes sent at once.
     pub(crate) send_quantum: u64,
+    /// The congestion window in bytes.
+    pub(crate) cwnd: u64,
+    prior_cwnd: u64,
+    pub(crate) resuming: CarefullyResuming,
+    pub(crate) allowance: Allowance,
 }
 
 impl Controls {
-    /// The sender's allowance.
+    /// Those of a connection without a sample, by the gains of Startup: before the first one, it sends the initial window
+    /// in a millisecond.
+    pub(crate) fn new(setup: Setup, pacing_gain: f64, cwnd_gain: f64) -> Controls {
+        let mut controls = Controls {
+            setup,
+            pacing_gain,
+            cwnd_gain,
+            pacing_rate: 0.0,
+            send_quantum: 0,
+            cwnd: setup.initial_window,
+            prior_cwnd: 0,
+            resuming: CarefullyResuming::default(),
+            allowance: Allowance::new(0, None),
+        };
+        controls.init_pacing_rate(pacing_gain, Duration::ZERO);
+        controls
+    }
+
+    /// The size of a full packet in bytes.
+    pub(crate) fn packet(&self) -> u64 {
+        self.setup.max_datagram_size
+    }
+
+    /// `InitPacingRate()` (5.6.2): by the gain of Startup, and a millisecond for an RTT of zero.
+    pub(crate) fn init_pacing_rate(&mut self, gain: f64, rtt: Duration) {
+        let span = if rtt.is_zero() { Duration::from_millis(1) } else { rtt };
+        let nominal = Rate::of(Size::from_bytes(self.setup.initial_window), span).as_bits_per_sec();
+        self.pacing_rate = gain * nominal as f64;
+    }
+
+    /// `SetPacingRateWithGain()` (5.6.2): paces at this rate in bit/s, which only increases until the pipe is full. Without
+    /// a sample there is no bandwidth to pace by.
     #[inline]
-    pub(crate) fn allowance(self, setup: &Setup) -> Allowance {
+    pub(crate) fn set_pacing_rate(&mut self, rate: f64, full_pipe: bool) {
+        if full_pipe && rate > 0.0 || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+        // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
+        self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
+        debug_assert!(self.pacing_rate.is_finite(), "a pacing rate is a number of bits per second");
+    }
+
+    /// Ends Careful Resume when its rounds are over, or the Drain state after its retreat.
+    #[inline]
+    pub(crate) fn end_resuming(&mut self, round: u64, drains: bool, full_pipe: bool) {
+        if self.resuming.ends(round, drains) && !full_pipe {
+            // The measured rate is the nominal one again.
+            self.pacing_rate = 0.0;
+        }
+    }
+
+    /// `SaveCwnd()` (5.6.4.4); `modulated`: whether recovery or ProbeRTT has reduced the window already.
+    pub(crate) fn save_cwnd(&mut self, modulated: bool) {
+        self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    /// `RestoreCwnd()` (5.6.4.4).
+    pub(crate) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// Computes the allowance, after a change of any parameter.
+    #[inline]
+    pub(crate) fn allow(&mut self) {
         // RFC 9002 section 7.2: the minimum window is two packets, even after a retransmission timeout.
-        let window = self.cwnd.max(2 * setup.max_datagram_size);
+        let window = self.cwnd.max(2 * self.packet());
         let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
-        Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) }
+        self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
     }
 }
 
@@ -64,15 +133,18 @@ mod tests {
             initial_rtt: Duration::ZERO,
             seed: 0,
         };
-        let controls = Controls { cwnd: 1200, pacing_rate: 0.0, send_quantum: 1200 };
+        let allowance = |cwnd, pacing_rate, send_quantum| {
+            let mut controls = Controls { cwnd, pacing_rate, send_quantum, ..Controls::new(setup, 2.0, 2.0) };
+            controls.allow();
+            controls.allowance
+        };
         let rate = |bits| Some(Rate::from_bits_per_sec(bits));
         assert_eq!(
-            controls.allowance(&setup),
+            allowance(1200, 0.0, 1200),
             Allowance { window: 2400, pacing: rate(1), quantum: Some(1200) }
         );
-        let controls = Controls { cwnd: 50_000, pacing_rate: 8e6, send_quantum: 2400 };
         assert_eq!(
-            controls.allowance(&setup),
+            allowance(50_000, 8e6, 2400),
             Allowance { window: 50_000, pacing: rate(8_000_000), quantum: Some(2400) }
         );
     }

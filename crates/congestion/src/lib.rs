@@ -16,6 +16,7 @@ mod copa;
 mod cubic;
 mod filter;
 mod fixed;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod newreno;
 mod none;
@@ -25,6 +26,7 @@ mod prr;
 mod rate;
 mod recovery_period;
 mod regulator;
+mod reno;
 mod resume;
 mod round;
 mod rtt;

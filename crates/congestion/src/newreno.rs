@@ -1,13 +1,13 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
-use crate::additive::Additive;
-use crate::basis::{Basis, WindowOptions};
-use crate::recovery_period::RecoveryPeriod;
+use crate::additive::{Additive, Increase};
+use crate::basis::{Basis, MarkOptions, WindowOptions};
+use crate::reno::Reno;
 use crate::slow_start::{SlowStart, SlowStartOptions};
 use crate::window_pacing::PacingOptions;
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
 use units::Time;
-use units::parameter::{Arguments, Choice, Options, Row};
+use units::parameter::{Arguments, Options, Row};
 
 /// The options of NewReno.
 #[derive(Debug, Clone, Options)]
@@ -15,9 +15,8 @@ struct NewRenoOptions {
     /// factor of the window after a loss: kLossReductionFactor (RFC 9002 B.1)
     #[option(default = 0.5, within = 0.1..=0.95)]
     beta: f64,
-    /// factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.8)
-    #[option(within = 0.1..=0.99)]
-    beta_ecn: Option<f64>,
+    #[options]
+    marks: MarkOptions,
     #[options]
     window: WindowOptions,
     /// growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet
@@ -30,12 +29,6 @@ struct NewRenoOptions {
     slow_start: SlowStartOptions,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Choice)]
-enum Increase {
-    Exact,
-    Approximate,
-}
-
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "newreno",
     about: "NewReno: slow start, additive increase, one halving per round trip (RFC 9002 section 7)",
@@ -46,17 +39,10 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 /// The state of one NewReno sender.
 #[derive(Debug)]
 pub struct NewReno {
-    basis: Basis,
     /// The shares of the window kept after a loss and after a mark.
     beta: f64,
     beta_ecn: f64,
-    /// Whether growth in congestion avoidance is counted in bytes.
-    exact: bool,
-    slow_start: SlowStart,
-    window: u64,
-    ssthresh: u64,
-    increase: Additive,
-    allowance: Allowance,
+    reno: Reno,
 }
 
 impl NewReno {
@@ -64,49 +50,20 @@ impl NewReno {
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
         let options = NewRenoOptions::of(arguments);
         let basis = Basis::new(&options.window, &options.pacing, setup);
-        let mut sender = NewReno {
+        let slow_start = SlowStart::new(&options.slow_start, basis.is_paced());
+        NewReno {
             beta: options.beta,
-            beta_ecn: options.beta_ecn.unwrap_or(options.beta),
-            exact: options.increase == Increase::Exact,
-            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
-            window: basis.initial(),
-            ssthresh: u64::MAX,
-            increase: Additive::default(),
-            basis,
-            allowance: Allowance::new(0, None),
-        };
-        sender.allow();
-        sender
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window < self.ssthresh
-    }
-
-    fn allow(&mut self) {
-        self.allowance = self.basis.allow(self.window, self.in_slow_start());
-    }
-
-    /// B.5: each acknowledged packet adds its share of a datagram, relative to the window at that moment.
-    fn approximate(&mut self, mut acked: u64) {
-        let datagram = self.basis.datagram();
-        while acked > 0 {
-            let packet = acked.min(datagram);
-            debug_assert!(self.window >= datagram, "a window has room for a packet");
-            self.window += datagram * packet / self.window;
-            acked -= packet;
+            beta_ecn: options.marks.beta_ecn(options.beta),
+            reno: Reno::new(basis, slow_start, Additive::new(options.increase)),
         }
     }
 
     /// B.6: once per round trip, regardless of the number of losses or marks.
     fn congestion_event(&mut self, now: Time, newest_sent_at: Time, beta: f64) {
-        if !self.basis.recovery.begin(now, newest_sent_at) {
+        if !self.reno.basis.recovery.begin(now, newest_sent_at) {
             return;
         }
-        self.slow_start.stop();
-        self.ssthresh = ((self.window as f64 * beta) as u64).max(self.basis.minimum());
-        self.window = self.ssthresh;
-        self.increase = Additive::default();
+        self.reno.reduce((self.reno.window as f64 * beta) as u64);
     }
 }
 
@@ -114,38 +71,18 @@ impl Controller for NewReno {
     fn on_sent(&mut self, _sent: &Sent) {}
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        let pace_anew = self.basis.hear(ack);
-        let recovering = self.basis.recovery.covers(ack.newest_sent_at);
+        let pace_anew = self.reno.basis.hear(ack);
+        let recovering = self.reno.basis.recovery.covers(ack.newest_sent_at);
         if recovering || ack.app_limited() {
             // 7.3.2: no growth in recovery; 7.8: none while the window is underused.
             if pace_anew {
-                self.allow();
+                self.reno.allow();
             }
             return;
         }
-        self.basis.recovery.end();
-        let mut acked = ack.acked_bytes;
-        if self.in_slow_start() {
-            let growth = self.slow_start.on_ack(ack, self.basis.datagram());
-            // 7.3.1: up to the threshold; the rest counts towards congestion avoidance.
-            debug_assert!(self.window < self.ssthresh, "slow start ends at the threshold");
-            let grown = growth.bytes.min(self.ssthresh - self.window);
-            self.window += grown;
-            acked = growth.bytes - grown;
-            if growth.done {
-                self.slow_start.stop();
-                self.ssthresh = self.window;
-            }
-        }
-        if !self.in_slow_start() {
-            // 7.3.3: one datagram per acknowledged window.
-            if self.exact {
-                self.window = self.increase.grow(self.window, acked, self.basis.datagram());
-            } else {
-                self.approximate(acked);
-            }
-        }
-        self.allow();
+        self.reno.basis.recovery.end();
+        self.reno.grow(ack);
+        self.reno.allow();
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
@@ -157,49 +94,20 @@ impl Controller for NewReno {
                 // 7.1: like a loss; RFC 8511 allows a smaller reduction.
                 self.congestion_event(now, newest_sent_at, self.beta_ecn);
             }
-            Signal::PersistentCongestion => {
-                // 7.6.2: back to the minimum and to slow start; the recovery period ends.
-                self.window = self.basis.minimum();
-                self.increase = Additive::default();
-                self.basis.recovery = RecoveryPeriod::default();
-            }
-            Signal::Spurious { .. } => {}
-            Signal::DatagramSize { bytes } => {
-                // 7.2: limits in datagrams follow the new size.
-                self.window = self.basis.resize(self.window, bytes);
-            }
-            Signal::PathChanged => {
-                // RFC 9000 section 9.4: as at the start.
-                self.window = self.basis.restart();
-                self.ssthresh = u64::MAX;
-                self.increase = Additive::default();
-                self.slow_start.restart(self.basis.delivered);
-            }
-            Signal::Resume { adjustment, .. } => {
-                self.increase = Additive::default();
-                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
-            }
+            _ => {}
         }
-        self.allow();
+        self.reno.on_signal(signal);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        self.allowance
+        self.reno.allowance()
     }
-
     fn ssthresh(&self) -> Option<u64> {
-        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+        self.reno.ssthresh()
     }
-
     fn state(&self) -> &'static str {
-        if self.basis.recovery.is_active() {
-            "recovery"
-        } else if self.in_slow_start() {
-            self.slow_start.state()
-        } else {
-            "congestion_avoidance"
-        }
+        self.reno.state()
     }
 }
 

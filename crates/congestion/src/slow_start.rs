@@ -69,6 +69,10 @@ impl SlowStart {
         let initial = (options.slow_start == Kind::HyStart).then(|| HyStart::new(options, paced));
         SlowStart { hystart: initial, initial }
     }
+    /// The standard one, for controllers without a choice.
+    pub(crate) fn standard() -> SlowStart {
+        SlowStart { hystart: None, initial: None }
+    }
     /// Processes an acknowledgement in slow start; `datagram`: the size of a full packet in bytes.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>, datagram: u64) -> Growth {

@@ -1,10 +1,12 @@
 //! Vegas (Brakmo and Peterson 1995): the window follows the number of its packets in queues.
 
+use crate::additive::{Additive, Increase};
 use crate::basis::{Basis, WindowOptions};
-use crate::recovery_period::RecoveryPeriod;
+use crate::reno::Reno;
 use crate::round::Rounds;
+use crate::slow_start::SlowStart;
 use crate::window_pacing::PacingOptions;
-use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
+use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
@@ -39,7 +41,6 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 /// The state of one Vegas sender.
 #[derive(Debug)]
 pub struct Vegas {
-    basis: Basis,
     alpha: f64,
     beta: f64,
     gamma: f64,
@@ -47,9 +48,7 @@ pub struct Vegas {
     rounds: Rounds,
     /// In slow start: whether the window grows in this round, which is every other one.
     growing: bool,
-    window: u64,
-    ssthresh: u64,
-    allowance: Allowance,
+    reno: Reno,
 }
 
 impl Vegas {
@@ -57,29 +56,17 @@ impl Vegas {
     pub fn new(arguments: &Arguments, setup: Setup) -> Vegas {
         let options = VegasOptions::of(arguments);
         let basis = Basis::new(&options.window, &options.pacing, setup);
-        let window = basis.initial();
-        let mut sender = Vegas {
-            basis,
+        // Congestion avoidance is Vegas's own, once per round trip.
+        let reno = Reno::new(basis, SlowStart::standard(), Additive::new(Increase::Exact));
+        Vegas {
             alpha: options.alpha,
             beta: options.beta,
             gamma: options.gamma,
             loss_reduction: options.loss_reduction,
             rounds: Rounds::new(),
             growing: true,
-            window,
-            ssthresh: u64::MAX,
-            allowance: Allowance::new(0, None),
-        };
-        sender.allow();
-        sender
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window < self.ssthresh
-    }
-    fn allow(&mut self) {
-        self.window = self.window.min(MAX_WINDOW);
-        self.allowance = self.basis.allow(self.window, self.in_slow_start());
+            reno,
+        }
     }
 
     /// Section 3.2: Diff = Expected - Actual, in packets: the part of the window that is queued.
@@ -87,36 +74,35 @@ impl Vegas {
         debug_assert!(base <= rtt, "no round trip is shorter than the shortest");
         debug_assert!(!rtt.is_zero(), "only a round trip that takes time is compared");
         let share = (rtt - base).as_secs_f64() / rtt.as_secs_f64();
-        self.window as f64 * share / self.basis.datagram() as f64
+        self.reno.window as f64 * share / self.reno.basis.datagram() as f64
     }
 
     /// Called once per round trip.
     fn end_round(&mut self, base: Duration, rtt: Duration) {
         let queued = self.queued_packets(base, rtt);
-        let datagram = self.basis.datagram();
-        if self.in_slow_start() {
+        let reno = &mut self.reno;
+        let (datagram, minimum) = (reno.basis.datagram(), reno.basis.minimum());
+        if reno.in_slow_start() {
             // Section 3.3: the comparison is only valid after a round without growth.
             if !self.growing && queued > self.gamma {
                 // As in Linux: draining the current queue would take one round trip per packet.
-                let target = (self.window as f64 * (base.as_secs_f64() / rtt.as_secs_f64())) as u64;
-                self.window = self.window.min(target + datagram).max(self.basis.minimum());
-                self.ssthresh = self.window;
+                let target = (reno.window as f64 * (base.as_secs_f64() / rtt.as_secs_f64())) as u64;
+                reno.window = reno.window.min(target + datagram).max(minimum);
+                reno.ssthresh = reno.window;
             }
             self.growing = !self.growing;
         } else if queued < self.alpha {
-            self.window += datagram;
+            reno.window += datagram;
         } else if queued > self.beta {
-            self.window = (self.window - datagram.min(self.window)).max(self.basis.minimum());
+            reno.window = (reno.window - datagram.min(reno.window)).max(minimum);
             // Stays in congestion avoidance, whatever the window.
-            self.ssthresh = self.ssthresh.min(self.window);
+            reno.ssthresh = reno.ssthresh.min(reno.window);
         }
     }
 
     fn on_congestion(&mut self, now: Time, newest_sent_at: Time) {
-        if self.basis.recovery.begin(now, newest_sent_at) {
-            let left = (self.window as f64 * self.loss_reduction) as u64;
-            self.window = left.max(self.basis.minimum());
-            self.ssthresh = self.window;
+        if self.reno.basis.recovery.begin(now, newest_sent_at) {
+            self.reno.reduce((self.reno.window as f64 * self.loss_reduction) as u64);
         }
     }
 }
@@ -127,17 +113,17 @@ impl Controller for Vegas {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let over = self.rounds.on_ack(ack);
         let rtt = ack.rtt.latest();
-        if self.basis.on_ack(ack) {
+        if self.reno.basis.on_ack(ack) {
             if over && !rtt.is_zero() {
                 // Section 3.2: the RTT of a distinguished segment, here the first of the round, whose acknowledgement
                 // ends it.
                 self.end_round(ack.rtt.min().min(rtt), rtt);
             }
-            if self.in_slow_start() && self.growing {
-                self.window += ack.acked_bytes.min(self.ssthresh - self.window);
+            if self.reno.in_slow_start() && self.growing {
+                self.reno.grow_in_slow_start(ack);
             }
         }
-        self.allow();
+        self.reno.allow();
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
@@ -146,40 +132,24 @@ impl Controller for Vegas {
             Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
                 self.on_congestion(now, newest_sent_at);
             }
-            Signal::PersistentCongestion => {
-                self.window = self.basis.minimum();
-                self.basis.recovery = RecoveryPeriod::default();
-            }
-            Signal::Spurious { .. } => {}
-            Signal::DatagramSize { bytes } => self.window = self.basis.resize(self.window, bytes),
             Signal::PathChanged => {
-                self.window = self.basis.restart();
-                self.ssthresh = u64::MAX;
-                self.rounds.restart(self.basis.delivered);
+                self.rounds.restart(self.reno.basis.delivered);
                 self.growing = true;
             }
-            Signal::Resume { adjustment, .. } => {
-                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
-            }
+            _ => {}
         }
-        self.allow();
+        self.reno.on_signal(signal);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        self.allowance
+        self.reno.allowance()
     }
     fn ssthresh(&self) -> Option<u64> {
-        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+        self.reno.ssthresh()
     }
     fn state(&self) -> &'static str {
-        if self.basis.recovery.is_active() {
-            "recovery"
-        } else if self.in_slow_start() {
-            "slow_start"
-        } else {
-            "congestion_avoidance"
-        }
+        self.reno.state()
     }
 }
 

@@ -1,12 +1,13 @@
 //! Westwood+ (Grieco and Mascolo 2004): after a loss the window becomes the product of measured bandwidth and minimum
 //! RTT.
 
-use crate::additive::Additive;
+use crate::additive::{Additive, Increase};
 use crate::basis::{Basis, WindowOptions};
+use crate::reno::Reno;
 use crate::round::Rounds;
 use crate::slow_start::{SlowStart, SlowStartOptions};
 use crate::window_pacing::PacingOptions;
-use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
+use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
 use units::parameter::{Arguments, Options, Row};
 use units::{Duration, Time};
 
@@ -37,13 +38,8 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 /// The state of one Westwood+ sender.
 #[derive(Debug)]
 pub struct Westwood {
-    basis: Basis,
     bandwidth: Bandwidth,
-    slow_start: SlowStart,
-    increase: Additive,
-    window: u64,
-    ssthresh: u64,
-    allowance: Allowance,
+    reno: Reno,
 }
 
 /// The bandwidth estimate, with one sample per round trip.
@@ -98,39 +94,17 @@ impl Westwood {
             estimate: None,
             least_rtt: Duration::ZERO,
         };
-        let window = basis.initial();
-        let mut sender = Westwood {
-            slow_start: SlowStart::new(&options.slow_start, basis.is_paced()),
-            basis,
-            bandwidth,
-            increase: Additive::default(),
-            window,
-            ssthresh: u64::MAX,
-            allowance: Allowance::new(0, None),
-        };
-        sender.allow();
-        sender
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window < self.ssthresh
-    }
-    fn allow(&mut self) {
-        self.window = self.window.min(MAX_WINDOW);
-        self.allowance = self.basis.allow(self.window, self.in_slow_start());
+        let slow_start = SlowStart::new(&options.slow_start, basis.is_paced());
+        Westwood { bandwidth, reno: Reno::new(basis, slow_start, Additive::new(Increase::Exact)) }
     }
 
     fn on_congestion(&mut self, now: Time, newest_sent_at: Time) {
-        if !self.basis.recovery.begin(now, newest_sent_at) {
+        if !self.reno.basis.recovery.begin(now, newest_sent_at) {
             return;
         }
-        self.slow_start.stop();
         // "ssthresh = BWE * RTTmin / seg_size; if cwin > ssthresh then cwin = ssthresh". Half the window before the
         // first measurement.
-        let product = self.bandwidth.product().unwrap_or(self.window / 2);
-        self.ssthresh = product.max(self.basis.minimum());
-        self.window = self.window.min(self.ssthresh);
-        self.increase = Additive::default();
+        self.reno.reduce(self.bandwidth.product().unwrap_or(self.reno.window / 2));
     }
 }
 
@@ -139,24 +113,10 @@ impl Controller for Westwood {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.bandwidth.on_ack(ack);
-        if self.basis.on_ack(ack) {
-            let mut acked = ack.acked_bytes;
-            if self.in_slow_start() {
-                let growth = self.slow_start.on_ack(ack, self.basis.datagram());
-                debug_assert!(self.window < self.ssthresh, "slow start ends at the threshold");
-                let grown = growth.bytes.min(self.ssthresh - self.window);
-                self.window += grown;
-                acked = growth.bytes - grown;
-                if growth.done {
-                    self.slow_start.stop();
-                    self.ssthresh = self.window;
-                }
-            }
-            if !self.in_slow_start() {
-                self.window = self.increase.grow(self.window, acked, self.basis.datagram());
-            }
+        if self.reno.basis.on_ack(ack) {
+            self.reno.grow(ack);
         }
-        self.allow();
+        self.reno.allow();
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
@@ -165,45 +125,25 @@ impl Controller for Westwood {
             Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
                 self.on_congestion(now, newest_sent_at);
             }
-            Signal::PersistentCongestion => {
-                // "ssthresh = BWE * RTTmin; cwin = 1": the threshold was set with the loss.
-                self.window = self.basis.minimum();
-                self.basis.recovery = crate::recovery_period::RecoveryPeriod::default();
-                self.increase = Additive::default();
-            }
-            Signal::Spurious { .. } => {}
-            Signal::DatagramSize { bytes } => self.window = self.basis.resize(self.window, bytes),
             Signal::PathChanged => {
-                self.window = self.basis.restart();
-                self.ssthresh = u64::MAX;
-                self.increase = Additive::default();
-                self.slow_start.restart(self.basis.delivered);
-                self.bandwidth.rounds.restart(self.basis.delivered);
+                self.bandwidth.rounds.restart(self.reno.basis.delivered);
                 (self.bandwidth.since, self.bandwidth.estimate) = (None, None);
             }
-            Signal::Resume { adjustment, .. } => {
-                self.increase = Additive::default();
-                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
-            }
+            // After persistent congestion "ssthresh = BWE * RTTmin; cwin = 1": the threshold was set with the loss.
+            _ => {}
         }
-        self.allow();
+        self.reno.on_signal(signal);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        self.allowance
+        self.reno.allowance()
     }
     fn ssthresh(&self) -> Option<u64> {
-        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+        self.reno.ssthresh()
     }
     fn state(&self) -> &'static str {
-        if self.basis.recovery.is_active() {
-            "recovery"
-        } else if self.in_slow_start() {
-            self.slow_start.state()
-        } else {
-            "congestion_avoidance"
-        }
+        self.reno.state()
     }
     fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
         if let Some(rate) = self.bandwidth.estimate {
@@ -227,7 +167,7 @@ mod tests {
     fn steady(s: &mut Westwood, from: u64, rounds: u64, bytes: u64, rtt: u64) -> u64 {
         let mut estimate = RttEstimate::new(ms(100));
         estimate.update(ms(rtt), Duration::ZERO);
-        let mut delivered = s.basis.delivered;
+        let mut delivered = s.reno.basis.delivered;
         for round in 0..rounds {
             let before = delivered;
             delivered += bytes;
@@ -280,7 +220,7 @@ mod tests {
         lose(&mut s, at(10), at(5), 1);
         assert_eq!(s.allowance().window, 5_000);
         let now = steady(&mut s, 1000, 3, 5_000, 80);
-        s.window = 3_000;
+        s.reno.window = 3_000;
         lose(&mut s, at(now), at(now - 50), 1);
         assert_eq!((s.allowance().window, s.ssthresh().map(|s| s.div_ceil(1000))), (3_000, Some(4)));
         s.on_signal(&Signal::PersistentCongestion);

@@ -7,6 +7,7 @@
 mod code;
 mod codes;
 pub mod frame;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hpack;
 pub mod http1;

@@ -60,6 +60,7 @@ mod error;
 mod event;
 mod flows;
 mod foreign;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod graph;
 mod host;

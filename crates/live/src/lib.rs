@@ -9,6 +9,7 @@ pub mod emulate;
 mod entropy;
 mod error;
 mod fetch;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod known_paths;
 mod outbox;

@@ -62,6 +62,17 @@ impl<V: Copy> Course<V> {
         debug_assert!(self.steps[self.last].0 <= phase, "a step holds from its time on");
         self.steps[self.last].1
     }
+
+    /// Stops unless the step of the last query is one, between those before and after it. Returns its value.
+    pub(crate) fn check(&self) -> V {
+        let around = &self.steps[self.last.saturating_sub(1)..(self.last + 2).min(self.steps.len())];
+        assert!(
+            around.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "the steps of a course follow each other"
+        );
+        assert!(self.steps[0].0 == Time::ZERO, "a course begins at zero: each time has a step");
+        self.steps[self.last].1
+    }
 }
 
 /// An error in a course.

@@ -2,6 +2,10 @@
 //! queues are checked after each of them. The property tests of this crate and the fuzz target call the same
 //! function.
 
+mod impairments;
+
+pub use impairments::{jitters, losses};
+
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::packet::Packet;

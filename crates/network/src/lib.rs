@@ -19,6 +19,7 @@ mod direction;
 mod error;
 mod exits;
 mod front;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod gate;
 pub mod jitter;

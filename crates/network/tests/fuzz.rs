@@ -1,6 +1,8 @@
 //! The laws of every queue under arbitrary sequences of calls, and of rates from altered files, on a stable
 //! toolchain: the entry points of the fuzzer.
 
+use network::jitter::JITTERS;
+use network::loss::LOSSES;
 use network::queue::QUEUES;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,6 +39,27 @@ proptest! {
         prop_assert_eq!(network::fuzz::queues(&data), network::fuzz::queues(&data));
     }
 
+    /// Equal bytes give equal seeds, so the same packets are lost again.
+    #[test]
+    fn every_loss_model_keeps_its_laws(
+        row in 0..LOSSES.len() as u8,
+        options: u8,
+        packets in vec(any::<u8>(), 0..400),
+    ) {
+        let data = [&[row, options], &packets[..]].concat();
+        prop_assert_eq!(network::fuzz::losses(&data), network::fuzz::losses(&data));
+    }
+
+    #[test]
+    fn every_jitter_keeps_its_laws(
+        row in 0..JITTERS.len() as u8,
+        options: u8,
+        packets in vec(any::<u8>(), 0..400),
+    ) {
+        let data = [&[row, options], &packets[..]].concat();
+        prop_assert_eq!(network::fuzz::jitters(&data), network::fuzz::jitters(&data));
+    }
+
     #[test]
     fn a_rate_from_an_altered_file_carries_its_capacity(which in 0..RATES.len(), seed: u64) {
         let (kind, text) = RATES[which];
@@ -62,6 +85,26 @@ proptest! {
     fn a_course_from_an_altered_file_is_read_or_refused_in_one_line(which in 0..COURSES.len(), seed: u64) {
         let text = altered(COURSES[which], &mut draws(seed));
         prop_assert_eq!(network::fuzz::courses(&text), network::fuzz::courses(&text));
+    }
+}
+
+/// Checks that the properties above are not vacuous: but for `none`, each row is built with several options, loses or delays
+/// packets with some of them, and others with others.
+#[test]
+fn every_loss_model_and_jitter_is_built_and_has_an_effect() {
+    let outcomes = |run: &dyn Fn(&[u8]) -> bool, row: usize| {
+        let data = |options: u8| [vec![row as u8, options], (0..=255).collect()].concat();
+        (0..=255).filter(|options| run(&data(*options))).count()
+    };
+    for (row, loss) in LOSSES.iter().enumerate() {
+        let lossy = outcomes(&|data| network::fuzz::losses(data).contains(&true), row);
+        let lossless = outcomes(&|data| network::fuzz::losses(data).contains(&false), row);
+        let expected = loss.name != "none";
+        assert_eq!((lossy > 20, lossless > 20), (expected, expected), "{}: {lossy} {lossless}", loss.name);
+    }
+    for (row, jitter) in JITTERS.iter().enumerate() {
+        let shifted = outcomes(&|data| network::fuzz::jitters(data).iter().any(|shift| *shift != 0), row);
+        assert_eq!(shifted > 20, jitter.name != "none", "{}: {shifted}", jitter.name);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod drawn;
 mod file;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod har;
 mod list;

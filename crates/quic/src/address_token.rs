@@ -177,6 +177,7 @@ pub(crate) struct SpentTokens(Spent);
 
 impl SpentTokens {
     /// The number of remembered tokens.
+    #[cfg(feature = "fuzz")]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

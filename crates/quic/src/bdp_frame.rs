@@ -98,6 +98,7 @@ impl BdpFrame {
     }
 
     /// The same without what binds it to its path.
+    #[cfg(feature = "fuzz")]
     pub(crate) fn unbound(&self) -> BdpFrame {
         let seal = self.seal().map(|seal| Seal { path: 0, ..seal });
         BdpFrame { address: seal.map_or(self.address, Seal::write), ..*self }

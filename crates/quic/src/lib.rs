@@ -21,6 +21,7 @@ mod delivery;
 mod endpoint;
 mod error;
 mod event;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod handshake;
 mod idle;

@@ -8,6 +8,7 @@ mod abs;
 mod adaptive;
 mod edf;
 mod fifo;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod heap;
 mod lost_first;

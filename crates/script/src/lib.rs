@@ -19,6 +19,7 @@
 //! ```
 
 mod error;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod handshake;
 mod lexer;

@@ -30,6 +30,8 @@ pub(crate) struct Segment {
     /// The number of transmissions.
     pub(crate) transmissions: u16,
     pub(crate) fate: Fate,
+    /// Whether the last transmission followed a declared loss, and not a probe of the tail.
+    pub(crate) repair: bool,
     /// Whether it ends with the FIN.
     pub(crate) fin: bool,
 }
@@ -133,8 +135,8 @@ impl Scoreboard {
         let end_so_far = self.segments.back().map(|last| last.end);
         debug_assert!(end_so_far.is_none_or(|last| last == start), "new data follows what was sent before");
         let number = self.base + self.segments.len() as u64;
-        let (transmissions, fate) = (1, Fate::Flying);
-        self.segments.push_back(Segment { start, end, sent_at: now, rate, transmissions, fate, fin });
+        let (transmissions, fate, repair) = (1, Fate::Flying, false);
+        self.segments.push_back(Segment { start, end, sent_at: now, rate, transmissions, fate, repair, fin });
         self.order.push_back(Transmission { number, transmission: 1 });
         self.in_flight += Segment::bytes(start, end, fin);
     }
@@ -144,7 +146,8 @@ impl Scoreboard {
         let at = number.checked_sub(self.base).expect("an acknowledged segment is not sent again");
         let segment =
             self.segments.get_mut(at as usize).expect("a segment that is sent again was sent before");
-        if segment.fate == Fate::Lost {
+        segment.repair = segment.fate == Fate::Lost;
+        if segment.repair {
             self.lost -= 1;
             self.in_flight += segment.len();
             segment.fate = Fate::Flying;
@@ -269,7 +272,8 @@ impl Scoreboard {
         self.known = [(0, 0); SackBlocks::MAX];
         for (segment, number) in self.segments.iter_mut().zip(self.base..) {
             if segment.fate == Fate::Sacked {
-                segment.fate = Fate::Flying;
+                // That it arrived is already counted.
+                (segment.fate, segment.repair) = (Fate::Flying, false);
                 self.in_flight += segment.len();
                 let transmission = segment.transmissions;
                 self.order.push_back(Transmission { number, transmission });

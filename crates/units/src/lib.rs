@@ -10,6 +10,7 @@ extern crate self as units;
 pub mod cache;
 pub mod fault;
 pub mod file;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod histogram;
 mod lateness;

@@ -5,6 +5,7 @@
 //! by [`quality`].
 
 pub mod abr;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod player;
 pub mod presentation;

@@ -5,6 +5,7 @@
 //! columns, since a log of 1 GB has millions of packets.
 
 mod direction;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod log;
 mod packets;

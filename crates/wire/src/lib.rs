@@ -7,6 +7,7 @@
 mod ecn;
 pub mod error;
 pub mod frame;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod header;
 mod hole;

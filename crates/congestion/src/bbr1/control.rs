@@ -3,8 +3,7 @@
 use super::Bbr1;
 use super::phases::State;
 use crate::AckSample;
-use crate::bbr_outputs::Controls;
-use units::{Duration, Rate, Size, Time};
+use units::Time;
 
 /// The response to packet loss, which only affects the window (section 4.2.3.4). The draft ends a recovery by "repairing
 /// all losses": a loss during a recovery prolongs it, and does not begin another one. The window follows the deliveries
@@ -20,66 +19,48 @@ pub(super) struct Recovery {
 }
 
 impl Bbr1 {
-    pub(super) fn init_pacing_rate(&mut self, rtt: Duration) {
-        let span = if rtt.is_zero() { Duration::from_millis(1) } else { rtt };
-        let nominal = Rate::of(Size::from_bytes(self.setup.initial_window), span).as_bits_per_sec();
-        self.pacing_rate = self.options.high_gain * nominal as f64;
-    }
-
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth();
-        if self.full_pipe.filled && rate > 0.0 || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
-        // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
-        self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
-        debug_assert!(self.pacing_rate.is_finite(), "a pacing rate is a number of bits per second");
+        self.controls.set_pacing_rate(gain * self.bandwidth(), self.full_pipe.filled);
     }
 
     /// 4.2.2.
     pub(super) fn set_send_quantum(&mut self) {
-        let packet = self.packet();
-        self.send_quantum = if self.pacing_rate < 1.2e6 {
+        let packet = self.controls.packet();
+        self.controls.send_quantum = if self.controls.pacing_rate < 1.2e6 {
             packet
-        } else if self.pacing_rate < 24e6 {
+        } else if self.controls.pacing_rate < 24e6 {
             2 * packet
         } else {
-            ((self.pacing_rate / 8000.0) as u64).min(64 * 1024).max(packet)
+            ((self.controls.pacing_rate / 8000.0) as u64).min(64 * 1024).max(packet)
         };
     }
 
     pub(super) fn set_cwnd(&mut self, ack: &AckSample<'_>) {
-        let (packet, acked) = (self.packet(), ack.acked_bytes);
-        let target = self.inflight(self.cwnd_gain);
+        let (packet, acked) = (self.controls.packet(), ack.acked_bytes);
+        let target = self.inflight(self.controls.cwnd_gain);
         if ack.lost_bytes > 0 {
-            self.cwnd = self.cwnd.saturating_sub(ack.lost_bytes).max(packet);
+            self.controls.cwnd = self.controls.cwnd.saturating_sub(ack.lost_bytes).max(packet);
         }
         if std::mem::take(&mut self.recovery.entering) {
-            self.cwnd = ack.bytes_in_flight + acked.max(packet);
+            self.controls.cwnd = ack.bytes_in_flight + acked.max(packet);
         }
         if self.recovery.conserving {
-            self.cwnd = self.cwnd.max(ack.bytes_in_flight + acked);
+            self.controls.cwnd = self.controls.cwnd.max(ack.bytes_in_flight + acked);
         } else {
             if self.full_pipe.filled {
-                self.cwnd = (self.cwnd + acked).min(target);
-            } else if self.cwnd < target || ack.delivered < self.setup.initial_window {
-                self.cwnd += acked;
+                self.controls.cwnd = (self.controls.cwnd + acked).min(target);
+            } else if self.controls.cwnd < target || ack.delivered < self.controls.setup.initial_window {
+                self.controls.cwnd += acked;
             }
-            self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
+            self.controls.cwnd = self.controls.cwnd.max(self.min_pipe_cwnd());
         }
         if self.state == State::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.min_pipe_cwnd());
+            self.controls.cwnd = self.controls.cwnd.min(self.min_pipe_cwnd());
         }
     }
 
     pub(super) fn save_cwnd(&mut self) {
-        let kept =
-            if self.recovery.until.is_none() && self.state != State::ProbeRtt { 0 } else { self.prior_cwnd };
-        self.prior_cwnd = kept.max(self.cwnd);
-    }
-
-    pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.controls.save_cwnd(self.recovery.until.is_some() || self.state == State::ProbeRtt);
     }
 
     /// Losses or marks begin a recovery, or prolong the one in progress.
@@ -95,12 +76,7 @@ impl Bbr1 {
     pub(super) fn leave_recovery(&mut self, newest_sent_at: Time) {
         if self.recovery.until.is_some_and(|until| newest_sent_at > until) {
             self.recovery = Recovery::default();
-            self.restore_cwnd();
+            self.controls.restore_cwnd();
         }
-    }
-
-    pub(super) fn allow(&mut self) {
-        let Bbr1 { cwnd, pacing_rate, send_quantum, .. } = *self;
-        self.allowance = Controls { cwnd, pacing_rate, send_quantum }.allowance(&self.setup);
     }
 }

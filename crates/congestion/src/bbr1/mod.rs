@@ -6,10 +6,9 @@ mod model;
 mod options;
 mod phases;
 
-use crate::bbr_outputs::Model;
+use crate::bbr_outputs::{Controls, Model};
 use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::filter::WindowedMax;
-use crate::resume::bbr::CarefullyResuming;
 use crate::{AckSample, Adjustment, Allowance, Controller, Sent, Setup, Signal};
 use control::Recovery;
 use options::Bbr1Options;
@@ -29,15 +28,9 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct Bbr1 {
     options: Bbr1Options,
-    setup: Setup,
     random: Generator,
     state: State,
-    pacing_gain: f64,
-    cwnd_gain: f64,
-    pacing_rate: f64,
-    send_quantum: u64,
-    cwnd: u64,
-    prior_cwnd: u64,
+    controls: Controls,
     /// The maximum of delivery rates in bit/s over round trips.
     bandwidths: WindowedMax,
     /// `None` before the first sample.
@@ -55,8 +48,6 @@ pub struct Bbr1 {
     /// Samples of packets sent in PROBE_RTT do not measure the bandwidth.
     held_back: HeldBack,
     recovery: Recovery,
-    resuming: CarefullyResuming,
-    allowance: Allowance,
 }
 
 impl Bbr1 {
@@ -72,15 +63,9 @@ impl Bbr1 {
 
     fn start(options: Bbr1Options, setup: Setup) -> Bbr1 {
         let mut sender = Bbr1 {
-            setup,
             random: Generator::new(setup.seed, "bbr1"),
             state: State::Startup,
-            pacing_gain: options.high_gain,
-            cwnd_gain: options.high_gain,
-            pacing_rate: 0.0,
-            send_quantum: 0,
-            cwnd: setup.initial_window,
-            prior_cwnd: 0,
+            controls: Controls::new(setup, options.high_gain, options.high_gain),
             bandwidths: WindowedMax::default(),
             min_rtt: None,
             min_rtt_stamp: Time::ZERO,
@@ -94,19 +79,11 @@ impl Bbr1 {
             idle_restart: false,
             held_back: HeldBack::default(),
             recovery: Recovery::default(),
-            resuming: CarefullyResuming::default(),
-            allowance: Allowance::new(0, None),
             options,
         };
-        // 4.2.1: before the first sample, the initial window in a millisecond.
-        sender.init_pacing_rate(Duration::from_millis(1));
         sender.set_send_quantum();
-        sender.allow();
+        sender.controls.allow();
         sender
-    }
-
-    fn packet(&self) -> u64 {
-        self.setup.max_datagram_size
     }
 
     /// RFC 9959 appendix B: unvalidated packets are sent in STARTUP only; the retreat is DRAIN.
@@ -116,22 +93,24 @@ impl Bbr1 {
                 if self.state == State::Startup =>
             {
                 self.round.begin(self.delivered);
-                self.resuming.begin(window, rtt, self.round.count);
-                self.set_pacing_rate(self.pacing_gain);
+                self.controls.resuming.begin(window, rtt, self.round.count);
+                self.set_pacing_rate(self.controls.pacing_gain);
                 self.set_send_quantum();
-                self.cwnd = self.cwnd.max(self.inflight(self.cwnd_gain));
+                self.controls.cwnd = self.controls.cwnd.max(self.inflight(self.controls.cwnd_gain));
             }
-            Adjustment::Retreat { .. } if self.state == State::Startup && self.resuming.retreat() => {
+            Adjustment::Retreat { .. }
+                if self.state == State::Startup && self.controls.resuming.retreat() =>
+            {
                 self.full_pipe.filled = true;
                 self.check_drain(now, u64::MAX);
-                self.set_pacing_rate(self.pacing_gain);
+                self.set_pacing_rate(self.controls.pacing_gain);
             }
             _ => {}
         }
     }
 
     fn min_pipe_cwnd(&self) -> u64 {
-        self.options.min_pipe_cwnd * self.packet()
+        self.options.min_pipe_cwnd * self.controls.packet()
     }
 }
 
@@ -143,7 +122,7 @@ impl Controller for Bbr1 {
             self.idle_restart = true;
             if self.state == State::ProbeBw {
                 self.set_pacing_rate(1.0);
-                self.allow();
+                self.controls.allow();
             }
         }
     }
@@ -165,16 +144,13 @@ impl Controller for Bbr1 {
         self.check_cycle(ack);
         self.check_full_pipe(app_limited);
         self.check_drain(ack.now, ack.bytes_in_flight);
-        if self.resuming.ends(self.round.count, self.state == State::Drain) && !self.full_pipe.filled {
-            // The measured rate is the nominal one again.
-            self.pacing_rate = 0.0;
-        }
+        self.controls.end_resuming(self.round.count, self.state == State::Drain, self.full_pipe.filled);
         let expired = self.update_min_rtt(ack.now, ack.rtt_sample);
         self.check_probe_rtt(ack, expired);
-        self.set_pacing_rate(self.pacing_gain);
+        self.set_pacing_rate(self.controls.pacing_gain);
         self.set_send_quantum();
         self.set_cwnd(ack);
-        self.allow();
+        self.controls.allow();
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
@@ -184,7 +160,7 @@ impl Controller for Bbr1 {
             Signal::PersistentCongestion => {
                 // 4.2.3.4: as after a retransmission timeout.
                 self.save_cwnd();
-                self.cwnd = self.packet();
+                self.controls.cwnd = self.controls.packet();
                 self.recovery.conserving = false;
                 self.recovery.entering = false;
             }
@@ -192,22 +168,22 @@ impl Controller for Bbr1 {
                 // Another path: earlier evidence of a full pipe is void.
                 self.full_pipe.bandwidth = 0.0;
                 self.full_pipe.rounds = 0;
-                self.restore_cwnd();
+                self.controls.restore_cwnd();
                 self.recovery = Recovery::default();
             }
             Signal::DatagramSize { bytes } => {
-                self.setup.resize(bytes);
+                self.controls.setup.resize(bytes);
                 self.set_send_quantum();
             }
-            Signal::PathChanged => *self = Bbr1::start(self.options.clone(), self.setup),
+            Signal::PathChanged => *self = Bbr1::start(self.options.clone(), self.controls.setup),
             Signal::Resume { now, adjustment } => self.resume(now, adjustment),
         }
-        self.allow();
+        self.controls.allow();
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        self.allowance
+        self.controls.allowance
     }
 
     fn is_rate_based(&self) -> bool {
@@ -227,8 +203,8 @@ impl Controller for Bbr1 {
         let model = Model {
             max_bw: self.bandwidth(),
             min_rtt: self.min_rtt,
-            pacing_gain: self.pacing_gain,
-            cwnd_gain: self.cwnd_gain,
+            pacing_gain: self.controls.pacing_gain,
+            cwnd_gain: self.controls.cwnd_gain,
             round_count: self.round.count,
         };
         model.record(record);

@@ -12,9 +12,9 @@ impl Bbr1 {
     /// The bytes in flight for this multiple of the estimated bandwidth-delay product, plus an allowance for the end
     /// hosts.
     pub(super) fn inflight(&self, gain: f64) -> u64 {
-        let Some(min_rtt) = self.min_rtt else { return self.setup.initial_window };
-        let product = self.bandwidth().max(self.resuming.rate()) * min_rtt.as_secs_f64() / 8.0;
-        (gain * product) as u64 + self.options.quanta * self.send_quantum
+        let Some(min_rtt) = self.min_rtt else { return self.controls.setup.initial_window };
+        let product = self.bandwidth().max(self.controls.resuming.rate()) * min_rtt.as_secs_f64() / 8.0;
+        (gain * product) as u64 + self.options.quanta * self.controls.send_quantum
     }
 
     pub(super) fn update_bandwidth(&mut self, ack: &AckSample<'_>, sample: &RateSample, app_limited: bool) {
@@ -23,7 +23,7 @@ impl Bbr1 {
             // 4.2.3.4: for one round trip.
             self.recovery.conserving = false;
         }
-        if self.resuming.discards_rates() {
+        if self.controls.resuming.discards_rates() {
             return;
         }
         let Some(rate) = sample.rate.map(Rate::as_bits_per_sec) else { return };
@@ -39,7 +39,7 @@ impl Bbr1 {
         let Some(sample) = sample else { return expired };
         if self.min_rtt.is_none() {
             // 4.2.1: paced by the first RTT until the bandwidth is known.
-            self.init_pacing_rate(sample);
+            self.controls.init_pacing_rate(self.options.high_gain, sample);
         }
         if expired || self.min_rtt.is_none_or(|known| sample <= known) {
             self.min_rtt = Some(sample);

@@ -49,8 +49,8 @@ impl Bbr1 {
     pub(super) fn check_drain(&mut self, now: Time, bytes_in_flight: u64) {
         if self.state == State::Startup && self.full_pipe.filled {
             self.state = State::Drain;
-            self.pacing_gain = self.options.drain_gain;
-            self.cwnd_gain = self.options.high_gain;
+            self.controls.pacing_gain = self.options.drain_gain;
+            self.controls.cwnd_gain = self.options.high_gain;
         }
         if self.state == State::Drain && bytes_in_flight <= self.inflight(1.0) {
             self.enter_probe_bw(now);
@@ -59,13 +59,13 @@ impl Bbr1 {
 
     pub(super) fn enter_startup(&mut self) {
         self.state = State::Startup;
-        self.pacing_gain = self.options.high_gain;
-        self.cwnd_gain = self.options.high_gain;
+        self.controls.pacing_gain = self.options.high_gain;
+        self.controls.cwnd_gain = self.options.high_gain;
     }
 
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
-        self.cwnd_gain = self.options.cwnd_gain;
+        self.controls.cwnd_gain = self.options.cwnd_gain;
         // 4.3.4.3: a random phase other than the second, which drains; the next advance moves on from index to index
         // + 1.
         let phases = self.options.cycle_gains.len();
@@ -77,7 +77,7 @@ impl Bbr1 {
     pub(super) fn advance_cycle(&mut self, now: Time) {
         self.cycle_stamp = now;
         self.cycle_index = (self.cycle_index + 1) % self.options.cycle_gains.len();
-        self.pacing_gain = self.options.cycle_gains[self.cycle_index];
+        self.controls.pacing_gain = self.options.cycle_gains[self.cycle_index];
     }
 
     pub(super) fn check_cycle(&mut self, ack: &AckSample<'_>) {
@@ -85,7 +85,7 @@ impl Bbr1 {
             return;
         }
         let full_length = ack.now.since(self.cycle_stamp) > self.min_rtt.unwrap_or(Duration::MAX);
-        let gain = self.pacing_gain;
+        let gain = self.controls.pacing_gain;
         let next = if gain > 1.0 {
             // Until the pipe holds what the gain asks for, or losses show that it cannot.
             full_length && (ack.lost_bytes > 0 || ack.prior_in_flight >= self.inflight(gain))
@@ -104,8 +104,8 @@ impl Bbr1 {
         if self.state != State::ProbeRtt && expired && !self.idle_restart {
             self.save_cwnd();
             self.state = State::ProbeRtt;
-            self.pacing_gain = 1.0;
-            self.cwnd_gain = 1.0;
+            self.controls.pacing_gain = 1.0;
+            self.controls.cwnd_gain = 1.0;
             self.probe_rtt_done_stamp = None;
         }
         if self.state == State::ProbeRtt {
@@ -134,7 +134,7 @@ impl Bbr1 {
 
     pub(super) fn exit_probe_rtt(&mut self, now: Time) {
         self.min_rtt_stamp = now;
-        self.restore_cwnd();
+        self.controls.restore_cwnd();
         if self.full_pipe.filled {
             self.enter_probe_bw(now);
         } else {

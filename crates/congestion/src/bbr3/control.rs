@@ -2,46 +2,35 @@
 
 use super::Bbr3;
 use super::state::{INFINITY, State};
-use units::{Duration, Rate, Size};
 
 impl Bbr3 {
-    /// `InitPacingRate()` (5.6.2).
-    pub(super) fn init_pacing_rate(&mut self, rtt: Option<Duration>) {
-        let span = rtt.filter(|rtt| !rtt.is_zero()).unwrap_or(Duration::from_millis(1));
-        let nominal = Rate::of(Size::from_bytes(self.setup.initial_window), span).as_bits_per_sec();
-        self.pacing_rate = self.options.startup_pacing_gain * nominal as f64;
-    }
-
     /// `SetPacingRateWithGain()` (5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw as f64 * (1.0 - self.options.pacing_margin);
-        // Without a sample there is no bandwidth to pace by.
-        if self.full_bw.reached && rate > 0.0 || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
-        // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
-        self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
-        debug_assert!(self.pacing_rate.is_finite(), "a pacing rate is a number of bits per second");
+        self.controls.set_pacing_rate(rate, self.full_bw.reached);
     }
 
     /// `SetSendQuantum()` (5.6.3): the bytes of one millisecond.
     pub(super) fn set_send_quantum(&mut self) {
-        let packet = self.packet();
-        self.send_quantum = ((self.pacing_rate / 8000.0) as u64).min(64 * 1024).max(2 * packet);
+        let packet = self.controls.packet();
+        self.controls.send_quantum =
+            ((self.controls.pacing_rate / 8000.0) as u64).min(64 * 1024).max(2 * packet);
     }
 
     /// `SetCwnd()` (5.6.4.6).
     pub(super) fn set_cwnd(&mut self) {
         self.update_max_inflight();
-        let grown = self.cwnd.saturating_add(self.sample.newly_acked);
+        let grown = self.controls.cwnd.saturating_add(self.sample.newly_acked);
         if self.full_bw.reached {
-            self.cwnd = grown.min(self.max_inflight);
-        } else if self.cwnd < self.max_inflight || self.delivered < self.setup.initial_window {
-            self.cwnd = grown;
+            self.controls.cwnd = grown.min(self.max_inflight);
+        } else if self.controls.cwnd < self.max_inflight
+            || self.delivered < self.controls.setup.initial_window
+        {
+            self.controls.cwnd = grown;
         }
-        self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
+        self.controls.cwnd = self.controls.cwnd.max(self.min_pipe_cwnd());
         if self.state == State::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+            self.controls.cwnd = self.controls.cwnd.min(self.probe_rtt_cwnd());
         }
         self.bound_cwnd_for_model();
     }
@@ -53,8 +42,12 @@ impl Bbr3 {
             State::ProbeRtt | State::ProbeBwCruise => self.inflight_with_headroom(),
             State::Startup | State::Drain => INFINITY,
         };
-        self.cwnd = self.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(self.min_pipe_cwnd()));
-        debug_assert!(self.cwnd >= self.min_pipe_cwnd(), "no bound of the model is below the minimum window");
+        self.controls.cwnd =
+            self.controls.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(self.min_pipe_cwnd()));
+        debug_assert!(
+            self.controls.cwnd >= self.min_pipe_cwnd(),
+            "no bound of the model is below the minimum window"
+        );
     }
 
     /// `ProbeRTTCwnd()` (5.6.4.5).
@@ -64,13 +57,7 @@ impl Bbr3 {
 
     /// `SaveCwnd()` (5.6.4.4).
     pub(super) fn save_cwnd(&mut self) {
-        let modulated = self.recovery.since.is_some() || self.state == State::ProbeRtt;
-        self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
-    }
-
-    /// `RestoreCwnd()` (5.6.4.4).
-    pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.controls.save_cwnd(self.recovery.since.is_some() || self.state == State::ProbeRtt);
     }
 
     /// `HandleRestartFromIdle()` (5.4.1), called for a packet sent with nothing in flight.

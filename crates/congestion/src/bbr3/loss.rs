@@ -28,7 +28,7 @@ impl Bbr3 {
     pub(super) fn leave_recovery(&mut self, newest_sent_at: Time) {
         if self.recovery.since.is_some_and(|since| newest_sent_at > since) {
             self.recovery.since = None;
-            self.restore_cwnd();
+            self.controls.restore_cwnd();
         }
     }
 
@@ -38,7 +38,8 @@ impl Bbr3 {
         if self.recovery.since.is_none() {
             self.save_state_upon_loss();
         }
-        self.cwnd = self.in_flight.saturating_add(self.packet()).max(2 * self.packet());
+        self.controls.cwnd =
+            self.in_flight.saturating_add(self.controls.packet()).max(2 * self.controls.packet());
     }
 
     // ---- 5.5.10.2: each lost packet ----
@@ -118,7 +119,7 @@ impl Bbr3 {
         self.recovery.missing = INFINITY / 2;
         self.latest.ranges += 1;
         self.latest.marked =
-            packets.saturating_mul(self.packet()).saturating_add(self.latest.marked).min(1 << 60);
+            packets.saturating_mul(self.controls.packet()).saturating_add(self.latest.marked).min(1 << 60);
         self.note_loss(self.delivered);
         let sample = Sample { tx_in_flight: self.in_flight, lost: 0, ..self.sample };
         if self.cycle.is_sample && self.is_inflight_too_high(&sample) {
@@ -134,7 +135,7 @@ impl Bbr3 {
             return;
         }
         // InitLowerBounds().
-        let (max_bw, cwnd, beta) = (self.max_bw.get(), self.cwnd, self.options.beta);
+        let (max_bw, cwnd, beta) = (self.max_bw.get(), self.controls.cwnd, self.options.beta);
         let bounds = &mut self.bounds;
         if bounds.bw_shortterm == INFINITY {
             bounds.bw_shortterm = max_bw;
@@ -176,7 +177,7 @@ impl Bbr3 {
 
     /// `HandleSpuriousLossDetection()` (5.5.11.2).
     fn handle_spurious_loss_detection(&mut self) {
-        self.restore_cwnd();
+        self.controls.restore_cwnd();
         self.latest.is_loss_in_round = false;
         self.full_bw.reset(0);
         let undo = self.recovery.undo;

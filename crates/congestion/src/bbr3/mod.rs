@@ -10,7 +10,6 @@ mod state;
 
 use crate::bbr_outputs::{Controls, Model};
 use crate::bbr_rounds::{HeldBack, Rounds};
-use crate::resume::bbr::CarefullyResuming;
 use crate::{AckSample, Adjustment, Allowance, Controller, Limit, Sent, Setup, Signal};
 use options::Bbr3Options;
 use random::Generator;
@@ -32,7 +31,6 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct Bbr3 {
     options: Bbr3Options,
-    setup: Setup,
     random: Generator,
     // The connection (2.2), as last reported to the controller.
     now: Time,
@@ -56,17 +54,8 @@ pub struct Bbr3 {
     cycle: Cycle,
     recovery: Recovery,
     held_back: HeldBack,
-    resuming: CarefullyResuming,
-    // The control parameters (2.4).
-    pacing_gain: f64,
-    cwnd_gain: f64,
-    /// In bit/s.
-    pacing_rate: f64,
-    send_quantum: u64,
-    cwnd: u64,
-    prior_cwnd: u64,
+    controls: Controls,
     max_inflight: u64,
-    allowance: Allowance,
 }
 
 impl Bbr3 {
@@ -81,7 +70,6 @@ impl Bbr3 {
     /// `OnInit()` (5.2.1). The clock is still unknown, so the first sample sets the time stamps of the filters.
     fn start(options: Bbr3Options, setup: Setup) -> Bbr3 {
         let mut sender = Bbr3 {
-            setup,
             random: Generator::new(setup.seed, "bbr3"),
             now: Time::ZERO,
             delivered: 0,
@@ -102,30 +90,18 @@ impl Bbr3 {
             cycle: Cycle::default(),
             recovery: Recovery::default(),
             held_back: HeldBack::default(),
-            resuming: CarefullyResuming::default(),
-            pacing_gain: options.startup_pacing_gain,
-            cwnd_gain: options.default_cwnd_gain,
-            pacing_rate: 0.0,
-            send_quantum: 0,
-            cwnd: setup.initial_window,
-            prior_cwnd: 0,
+            controls: Controls::new(setup, options.startup_pacing_gain, options.default_cwnd_gain),
             max_inflight: 0,
-            allowance: Allowance::new(0, None),
             options,
         };
-        sender.init_pacing_rate(None);
         sender.set_send_quantum();
-        sender.allow();
+        sender.controls.allow();
         sender
-    }
-
-    fn packet(&self) -> u64 {
-        self.setup.max_datagram_size
     }
 
     /// MinPipeCwnd in bytes.
     fn min_pipe_cwnd(&self) -> u64 {
-        self.options.min_pipe_cwnd * self.packet()
+        self.options.min_pipe_cwnd * self.controls.packet()
     }
 
     /// Converts the transport's report of an ACK frame to RS (2.3).
@@ -158,10 +134,7 @@ impl Bbr3 {
         self.check_full_bw_reached();
         self.check_startup_done();
         self.check_drain_done();
-        if self.resuming.ends(self.rounds.count, self.state == State::Drain) && !self.full_bw.reached {
-            // The measured rate is the nominal one again.
-            self.pacing_rate = 0.0;
-        }
+        self.controls.end_resuming(self.rounds.count, self.state == State::Drain, self.full_bw.reached);
         self.update_probe_bw_cycle_phase();
         self.update_min_rtt(ack.rtt_sample);
         self.check_probe_rtt();
@@ -176,24 +149,22 @@ impl Bbr3 {
                 if self.state == State::Startup =>
             {
                 self.rounds.begin(self.delivered);
-                self.resuming.begin(window, rtt, self.rounds.count);
-                self.set_pacing_rate(self.pacing_gain);
+                self.controls.resuming.begin(window, rtt, self.rounds.count);
+                self.set_pacing_rate(self.controls.pacing_gain);
                 self.set_send_quantum();
-                let bandwidth = (self.bw as f64).max(self.resuming.rate()) as u64;
-                self.cwnd = self.cwnd.max(self.bdp_multiple(bandwidth, self.cwnd_gain));
+                let bandwidth = (self.bw as f64).max(self.controls.resuming.rate()) as u64;
+                self.controls.cwnd =
+                    self.controls.cwnd.max(self.bdp_multiple(bandwidth, self.controls.cwnd_gain));
             }
-            Adjustment::Retreat { .. } if self.state == State::Startup && self.resuming.retreat() => {
+            Adjustment::Retreat { .. }
+                if self.state == State::Startup && self.controls.resuming.retreat() =>
+            {
                 (self.full_bw.now, self.full_bw.reached) = (true, true);
                 self.check_startup_done();
-                self.set_pacing_rate(self.pacing_gain);
+                self.set_pacing_rate(self.controls.pacing_gain);
             }
             _ => {}
         }
-    }
-
-    fn allow(&mut self) {
-        let Bbr3 { cwnd, pacing_rate, send_quantum, .. } = *self;
-        self.allowance = Controls { cwnd, pacing_rate, send_quantum }.allowance(&self.setup);
     }
 }
 
@@ -202,12 +173,12 @@ impl Controller for Bbr3 {
     fn on_sent(&mut self, sent: &Sent) {
         self.now = sent.now;
         self.in_flight = sent.bytes_in_flight;
-        if sent.bytes_in_flight + self.packet() > self.cwnd {
+        if sent.bytes_in_flight + self.controls.packet() > self.controls.cwnd {
             self.cwnd_limited.note();
         }
         if sent.begins_flight() && sent.app_limited {
             self.handle_restart_from_idle();
-            self.allow();
+            self.controls.allow();
         }
     }
 
@@ -218,10 +189,10 @@ impl Controller for Bbr3 {
         }
         self.leave_recovery(ack.newest_sent_at);
         self.update_model_and_state(ack);
-        self.set_pacing_rate(self.pacing_gain);
+        self.set_pacing_rate(self.controls.pacing_gain);
         self.set_send_quantum();
         self.set_cwnd();
-        self.allow();
+        self.controls.allow();
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
@@ -242,21 +213,21 @@ impl Controller for Bbr3 {
                 self.handle_spurious(bytes, newest_sent_at);
             }
             Signal::DatagramSize { bytes } => {
-                self.setup.resize(bytes);
+                self.controls.setup.resize(bytes);
                 self.set_send_quantum();
             }
-            Signal::PathChanged => *self = Bbr3::start(self.options.clone(), self.setup),
+            Signal::PathChanged => *self = Bbr3::start(self.options.clone(), self.controls.setup),
             Signal::Resume { now, adjustment } => {
                 self.now = now;
                 self.resume(adjustment);
             }
         }
-        self.allow();
+        self.controls.allow();
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        self.allowance
+        self.controls.allowance
     }
 
     fn is_rate_based(&self) -> bool {
@@ -277,8 +248,8 @@ impl Controller for Bbr3 {
         let model = Model {
             max_bw: self.max_bw.get() as f64,
             min_rtt: self.min_rtt.value,
-            pacing_gain: self.pacing_gain,
-            cwnd_gain: self.cwnd_gain,
+            pacing_gain: self.controls.pacing_gain,
+            cwnd_gain: self.controls.cwnd_gain,
             round_count: self.rounds.count,
         };
         model.record(record);

@@ -62,7 +62,7 @@ impl Bbr3 {
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.delivery_rate;
-        if self.resuming.discards_rates() {
+        if self.controls.resuming.discards_rates() {
             return;
         }
         if rate > 0 && (rate >= self.max_bw.get() || !self.sample.app_limited) {
@@ -87,7 +87,7 @@ impl Bbr3 {
             expected = 0;
         }
         self.extra_acked.delivered += self.sample.newly_acked;
-        let extra = self.extra_acked.delivered.saturating_sub(expected).min(self.cwnd);
+        let extra = self.extra_acked.delivered.saturating_sub(expected).min(self.controls.cwnd);
         let window = if self.full_bw.reached { self.options.extra_acked_filter_len } else { 1 };
         self.extra_acked.filter.update(window, self.rounds.count, extra);
     }
@@ -107,7 +107,7 @@ impl Bbr3 {
                 ..Default::default()
             };
             // 5.6.2: paced by the first RTT until the bandwidth is known.
-            self.init_pacing_rate(Some(rtt));
+            self.controls.init_pacing_rate(self.options.startup_pacing_gain, rtt);
             return;
         };
         min_rtt.expired = self.now > min_rtt.probe_stamp + self.options.probe_rtt_interval;
@@ -137,16 +137,16 @@ impl Bbr3 {
     /// `BDPMultiple(gain)`, at this bandwidth.
     #[inline]
     pub(super) fn bdp_multiple(&self, bw: u64, gain: f64) -> u64 {
-        let Some(min_rtt) = self.min_rtt.value else { return self.setup.initial_window };
+        let Some(min_rtt) = self.min_rtt.value else { return self.controls.setup.initial_window };
         (gain * self.volume(bw, min_rtt) as f64) as u64
     }
 
     /// `QuantizationBudget()`.
     fn quantization_budget(&self, inflight_cap: u64) -> u64 {
         // 5.5.8.2.
-        let offload_budget = self.options.offload_quanta * self.send_quantum;
+        let offload_budget = self.options.offload_quanta * self.controls.send_quantum;
         let cap = inflight_cap.max(offload_budget).max(self.min_pipe_cwnd());
-        if self.state == State::ProbeBwUp { cap.saturating_add(2 * self.packet()) } else { cap }
+        if self.state == State::ProbeBwUp { cap.saturating_add(2 * self.controls.packet()) } else { cap }
     }
 
     /// `Inflight(bw, gain)`.
@@ -156,13 +156,14 @@ impl Bbr3 {
 
     /// `UpdateMaxInflight()`.
     pub(super) fn update_max_inflight(&mut self) {
-        let cap = self.bdp_multiple(self.bw, self.cwnd_gain).saturating_add(self.extra_acked.filter.get());
+        let cap =
+            self.bdp_multiple(self.bw, self.controls.cwnd_gain).saturating_add(self.extra_acked.filter.get());
         self.max_inflight = self.quantization_budget(cap);
     }
 
     /// `TargetInflight()`.
     pub(super) fn target_inflight(&self) -> u64 {
-        self.bdp().min(self.cwnd)
+        self.bdp().min(self.controls.cwnd)
     }
 
     /// `InflightWithHeadroom()`.
@@ -171,7 +172,7 @@ impl Bbr3 {
         if longterm == INFINITY {
             return INFINITY;
         }
-        let headroom = ((self.options.headroom * longterm as f64) as u64).max(self.packet());
+        let headroom = ((self.options.headroom * longterm as f64) as u64).max(self.controls.packet());
         longterm.saturating_sub(headroom).max(self.min_pipe_cwnd())
     }
 }

@@ -8,7 +8,7 @@ impl Bbr3 {
     /// The gains of each state: the table of 5.6.1.
     fn enter(&mut self, state: State) {
         let options = &self.options;
-        (self.pacing_gain, self.cwnd_gain) = match state {
+        (self.controls.pacing_gain, self.controls.cwnd_gain) = match state {
             State::Startup => (options.startup_pacing_gain, options.default_cwnd_gain),
             State::Drain => (options.drain_pacing_gain, options.default_cwnd_gain),
             State::ProbeBwDown => (options.probe_down_pacing_gain, options.default_cwnd_gain),
@@ -152,7 +152,7 @@ impl Bbr3 {
     fn is_time_to_probe_bw(&self) -> bool {
         let elapsed = self.now > self.cycle.stamp + self.cycle.wait;
         // IsRenoCoexistenceProbeTime(): as many round trips as Reno would have packets in flight.
-        let reno_rounds = self.target_inflight() / self.packet().max(1);
+        let reno_rounds = self.target_inflight() / self.controls.packet().max(1);
         let rounds = reno_rounds.min(self.options.bw_probe_max_rounds);
         elapsed || self.cycle.rounds_since_up >= rounds
     }
@@ -169,11 +169,11 @@ impl Bbr3 {
         // 5.3.3.6: the last probe went too high, so this one stops as soon as it reaches that bound. The bytes in
         // flight before this acknowledgement count, because afterwards they are below the window and thus below the
         // bound.
-        if self.cycle.prev_too_high && self.sample.prior_in_flight + self.packet() > longterm {
+        if self.cycle.prev_too_high && self.sample.prior_in_flight + self.controls.packet() > longterm {
             self.cycle.prev_precautionary = true;
             return true;
         }
-        if self.cwnd_limited.get() && self.cwnd >= longterm {
+        if self.cwnd_limited.get() && self.controls.cwnd >= longterm {
             // The bound limits the rate, not the path.
             self.full_bw.reset(self.sample.delivery_rate);
             return false;
@@ -185,12 +185,12 @@ impl Bbr3 {
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = 1u64 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
-        self.cycle.acked_per_increase = (self.cwnd / growth_this_round).max(self.packet());
+        self.cycle.acked_per_increase = (self.controls.cwnd / growth_this_round).max(self.controls.packet());
     }
 
     /// `ProbeInflightLongtermUpward()` (5.3.3.9).
     fn probe_inflight_longterm_upward(&mut self) {
-        if !self.cwnd_limited.get() || self.cwnd < self.bounds.inflight_longterm {
+        if !self.cwnd_limited.get() || self.controls.cwnd < self.bounds.inflight_longterm {
             return;
         }
         self.cycle.up_acked += self.sample.newly_acked;
@@ -199,7 +199,7 @@ impl Bbr3 {
         debug_assert!(delta * per_increase <= self.cycle.up_acked, "only acknowledged bytes are spent");
         self.cycle.up_acked -= delta * per_increase;
         let longterm = &mut self.bounds.inflight_longterm;
-        *longterm = longterm.saturating_add(delta.saturating_mul(self.setup.max_datagram_size));
+        *longterm = longterm.saturating_add(delta.saturating_mul(self.controls.setup.max_datagram_size));
         if self.rounds.start {
             self.raise_inflight_longterm_slope();
         }
@@ -273,7 +273,7 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt_done(&mut self) {
         if self.min_rtt.done_stamp.is_some_and(|done| self.now > done) {
             self.min_rtt.probe_stamp = self.now;
-            self.restore_cwnd();
+            self.controls.restore_cwnd();
             self.exit_probe_rtt();
         }
     }

@@ -1,6 +1,6 @@
 //! The options of CUBIC.
 
-use crate::basis::WindowOptions;
+use crate::basis::{MarkOptions, WindowOptions};
 use crate::slow_start::SlowStartOptions;
 use crate::window_pacing::PacingOptions;
 use units::parameter::{Choice, Options};
@@ -14,9 +14,8 @@ pub(super) struct CubicOptions {
     /// factor of the window after a loss: beta_cubic (RFC 9438 section 4.6)
     #[option(default = 0.7, within = 0.1..=0.95)]
     pub(super) beta: f64,
-    /// factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.85)
-    #[option(within = 0.1..=0.99)]
-    pub(super) beta_ecn: Option<f64>,
+    #[options]
+    pub(super) marks: MarkOptions,
     /// fast convergence: leave room for others when the window was smaller than at the previous loss (RFC 9438
     /// section 4.7)
     #[option(default = true)]
@@ -45,11 +44,4 @@ pub(super) enum RenoGrowth {
     Rfc9438,
     /// alpha_cubic, however large the window is.
     Rfc8312,
-}
-
-impl CubicOptions {
-    /// The share of the window kept after a mark: that after a loss, unless it has its own.
-    pub(super) fn beta_ecn(&self) -> f64 {
-        self.beta_ecn.unwrap_or(self.beta)
-    }
 }

@@ -56,7 +56,7 @@ impl Cubic {
     }
 
     pub(super) fn on_marked(&mut self, now: Time, newest_sent_at: Time) {
-        self.congestion_event(now, newest_sent_at, self.options.beta_ecn());
+        self.congestion_event(now, newest_sent_at, self.options.marks.beta_ecn(self.options.beta));
         // A mark is never spurious, so there is nothing to undo.
         self.undo = None;
     }

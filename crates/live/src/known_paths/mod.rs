@@ -198,6 +198,7 @@ fn write(file: &Path, paths: &[Learned]) -> io::Result<()> {
 ///
 /// # Panics
 /// If a document that was written reads differently.
+#[cfg(feature = "fuzz")]
 pub(crate) fn fuzz(bytes: &[u8]) -> Result<usize, String> {
     let paths = document::read(bytes).map_err(|problem| problem.to_string())?;
     assert_eq!(document::read(document::write(&paths).as_bytes()).as_ref(), Ok(&paths));

@@ -63,4 +63,7 @@ impl Jitter for Changes {
     fn shift(&mut self, done: Time) -> i64 {
         nanos(self.course.at(done))
     }
+    fn check(&self) {
+        self.course.check();
+    }
 }

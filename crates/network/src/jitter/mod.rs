@@ -48,6 +48,9 @@ pub trait Jitter {
     /// nanoseconds. It may be negative; the link ensures that no packet arrives before its last bit was sent.
     /// Called once for each packet.
     fn shift(&mut self, done: Time) -> i64;
+    /// Stops unless what is certain of its state holds. Called after each packet by the fuzzer, and in builds with debug
+    /// assertions.
+    fn check(&self) {}
 }
 
 /// The constructor of a jitter; `None` without jitter.
@@ -146,6 +149,9 @@ impl Jitter for Uniform {
         }
         self.stream.below(maximum + 1) as i64
     }
+    fn check(&self) {
+        assert!(self.maximum >= 0, "a maximum shift is the size of one");
+    }
 }
 
 struct Normal {
@@ -156,6 +162,10 @@ struct Normal {
 impl Jitter for Normal {
     fn shift(&mut self, _done: Time) -> i64 {
         self.law.sample(&mut self.stream).round() as i64
+    }
+    fn check(&self) {
+        let [mean, deviation] = [self.law.mean(), self.law.std_dev()];
+        assert!(mean.is_finite() && deviation >= 0.0, "shifts have a mean, and a deviation from it");
     }
 }
 
@@ -168,6 +178,10 @@ struct Spikes {
 impl Jitter for Spikes {
     fn shift(&mut self, _done: Time) -> i64 {
         if self.stream.chance(self.probability) { self.lateness } else { 0 }
+    }
+    fn check(&self) {
+        assert!((0.0..=1.0).contains(&self.probability), "the share of late packets is a probability");
+        assert!(self.lateness >= 0, "a packet with a spike is late");
     }
 }
 

@@ -57,6 +57,9 @@ impl Jitter for Both {
         let [one, other] = &mut self.0;
         one.shift(done).saturating_add(other.shift(done))
     }
+    fn check(&self) {
+        self.0.iter().for_each(|jitter| jitter.check());
+    }
 }
 
 impl Impairments {
@@ -96,12 +99,16 @@ impl Impairments {
 
     /// Draws the fate of the packet whose transmission ends at `done`.
     pub(super) fn judge(&mut self, done: Time, packet: &Packet) -> Fate {
-        Fate {
-            lost: self.loss.as_mut().is_some_and(|loss| loss.loses(done, packet)),
+        let fate = Fate {
+            lost: loss::loses(self.loss.as_mut(), done, packet),
             altered: self.corrupt.as_mut().is_some_and(Chance::draw),
             twice: self.duplicate.as_mut().is_some_and(Chance::draw),
             shift: self.jitter.as_mut().map_or(0, |jitter| jitter.shift(done)),
+        };
+        if cfg!(debug_assertions) {
+            self.jitter.iter().for_each(|jitter| jitter.check());
         }
+        fate
     }
 
     /// Alters one byte of the payload to a different value; returns `false` if there is no byte.

@@ -67,6 +67,10 @@ impl Loss for Changes {
     fn loses(&mut self, done: Time, _packet: &Packet) -> bool {
         self.stream.chance(self.course.at(done))
     }
+    fn check(&self) {
+        let probability = self.course.check();
+        assert!((0.0..=1.0).contains(&probability), "each step of the loss is a probability");
+    }
 }
 
 #[cfg(test)]

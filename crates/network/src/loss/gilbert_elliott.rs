@@ -57,6 +57,10 @@ impl Loss for GilbertElliott {
         self.bad ^= self.stream.chance(change);
         self.stream.chance(self.loss[usize::from(self.bad)])
     }
+    fn check(&self) {
+        let all = [self.to_bad, self.to_good, self.loss[0], self.loss[1]];
+        assert!(all.iter().all(|one| (0.0..=1.0).contains(one)), "changes and losses have probabilities");
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,20 @@ use units::plugged::Plugged;
 pub trait Loss {
     /// Whether this packet, whose transmission ends at `done`, is lost. Called once for each packet.
     fn loses(&mut self, done: Time, packet: &Packet) -> bool;
+    /// Stops unless what is certain of its state holds. Called after each packet by the fuzzer, and in builds with debug
+    /// assertions.
+    fn check(&self) {}
+}
+
+/// Whether the model loses this packet; see [`Loss::loses`]. `None` loses nothing.
+#[inline]
+pub(crate) fn loses(loss: Option<&mut Box<dyn Loss>>, done: Time, packet: &Packet) -> bool {
+    let Some(loss) = loss else { return false };
+    let lost = loss.loses(done, packet);
+    if cfg!(debug_assertions) {
+        loss.check();
+    }
+    lost
 }
 
 /// The constructor of a loss model; `None` if no packet is ever lost.

@@ -51,12 +51,15 @@ impl Loss for Periodic {
             return false;
         }
         self.count += 1;
-        debug_assert!(self.count <= self.every, "a period ends with its lost packet");
         if self.count == self.every {
             self.count = 0;
             return true;
         }
         false
+    }
+    fn check(&self) {
+        assert!(self.count < self.every, "a period ends with its lost packet");
+        assert!(self.to_skip == 0 || self.count == 0, "the count begins when enough packets have passed");
     }
 }
 

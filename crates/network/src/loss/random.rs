@@ -39,6 +39,9 @@ impl Loss for Random {
     fn loses(&mut self, _done: Time, _packet: &Packet) -> bool {
         self.stream.chance(self.probability)
     }
+    fn check(&self) {
+        assert!((0.0..=1.0).contains(&self.probability), "the share of lost packets is a probability");
+    }
 }
 
 #[cfg(test)]

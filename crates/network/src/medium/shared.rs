@@ -198,7 +198,7 @@ impl Shared {
         self.next_start = self.server.ready(end);
         let mut loses = |number: u16, way: usize| {
             let loss = &mut self.attachments[usize::from(number)].losses[way];
-            end != Time::NEVER && loss.as_mut().is_some_and(|loss| loss.loses(end, &packet))
+            end != Time::NEVER && loss::loses(loss.as_mut(), end, &packet)
         };
         // Both draw, regardless of the other's result.
         let lost = loses(sender, 0) | loses(receiver, 1);

@@ -199,12 +199,14 @@ impl DualPi2 {
         }
     }
 
-    /// Counts a packet of one queue that is sent, while the other one waits or not.
+    fn both_wait(&self) -> bool {
+        !self.l4s.fifo.is_empty() && !self.classic.fifo.is_empty()
+    }
+
+    /// Counts a packet of one queue that is sent while both wait.
     fn account(&mut self, l4s: bool, size: u32) {
         let Scheduler::Weights(weight) = self.law.scheduler else { return };
-        if self.l4s.fifo.is_empty() || self.classic.fifo.is_empty() {
-            self.credit = 0.0;
-        } else if l4s {
+        if l4s {
             self.credit += weight * f64::from(size);
         } else {
             self.credit -= (1.0 - weight) * f64::from(size);
@@ -272,8 +274,15 @@ impl Queue for DualPi2 {
             let side = if l4s { &mut self.l4s } else { &mut self.classic };
             let packet = side.fifo.pop()?;
             let (size, delay) = (packet.size, now.since(packet.entered));
+            let both_wait = self.both_wait();
+            if !both_wait {
+                // Also if this packet is dropped, and no other is sent.
+                self.credit = 0.0;
+            }
             if let Some(packet) = self.signal(packet, delay, report) {
-                self.account(l4s, size);
+                if both_wait {
+                    self.account(l4s, size);
+                }
                 return Some(packet);
             }
         }
@@ -294,6 +303,10 @@ impl Queue for DualPi2 {
     fn check(&self) {
         self.bound.check(self.waiting());
         assert!((0.0..=1.0).contains(&self.base), "the base probability is a probability");
+        assert!(
+            self.credit == 0.0 || self.both_wait(),
+            "credit is what one queue owes the other while both wait"
+        );
         for (side, l4s) in [(&self.l4s, true), (&self.classic, false)] {
             side.fifo.check();
             assert!((0.0..=1.0).contains(&side.count), "a likelihood above one has become a signal");
@@ -465,6 +478,22 @@ mod tests {
         (0..10).for_each(|_| assert_eq!(next(&mut queue), 1));
         (0..20).for_each(|_| put(&mut queue, at(0), 1, Ecn::Ect1));
         assert_eq!((0..21).position(|_| next(&mut queue) == 0), Some(15));
+    }
+
+    /// The same when overload drops all that waits in one call, so that nothing is sent.
+    #[test]
+    fn weights_start_anew_when_all_is_dropped() {
+        let (mut queue, mut report) = (dualpi2(&[("ecn", "false")]), Report::default());
+        for flow in [0, 1, 1] {
+            put(&mut queue, at(0), flow, if flow == 0 { Ecn::NotEct } else { Ecn::Ect1 });
+        }
+        assert_eq!(queue.dequeue(at(0), &mut report).map(|sent| sent.flow), Some(1));
+        assert!(queue.credit > 0.0, "both wait");
+        queue.base = 1.0;
+        (queue.l4s.count, queue.classic.count) = (0.5, 0.5);
+        assert!(queue.dequeue(at(0), &mut report).is_none());
+        assert_eq!((report.dropped.len(), queue.credit), (2, 0.0));
+        queue.check();
     }
 
     #[test]

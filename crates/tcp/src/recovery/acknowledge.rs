@@ -52,9 +52,9 @@ impl NewlyAcked {
         } else {
             self.clean_sent_at = self.clean_sent_at.max(Some(segment.sent_at));
         }
-        // The loss was spurious if the segment was never retransmitted, or if its timestamp shows that the first
-        // transmission arrived (RFC 3522).
-        if segment.fate == Fate::Lost || segment.was_retransmitted() && echo_is_older {
+        // A declared loss was spurious if the segment arrived before it was retransmitted, or if the timestamp shows that an
+        // earlier transmission arrived (RFC 3522). A probe of the tail declares nothing.
+        if segment.fate == Fate::Lost || segment.repair && echo_is_older {
             self.acked.count_spurious(segment.len(), segment.sent_at);
         }
     }

@@ -295,6 +295,25 @@ fn a_late_segment_reveals_a_spurious_loss() {
     assert_eq!((stats.segments_spuriously_lost, stats.dsacks_received), (1, 1));
 }
 
+/// RFC 8985 section 7: a probe of the tail declares no loss. When the late original is acknowledged, with a timestamp from
+/// before the probe, nothing that was lost turns out to have arrived, for the controller neither.
+#[test]
+fn a_late_segment_that_was_only_probed_was_not_lost() {
+    let mut pair = Pair::new(&unpaced(), 1);
+    pair.write(CLIENT, 10 * S, false);
+    let mut count = 0;
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        let last = sent.from == CLIENT && count == 10;
+        if last && sent.payload() > 0 { Fate::Late(ms(430)) } else { Fate::Delivered }
+    });
+    pair.run(3000);
+    assert_eq!(later(&pair, 10), [(545, 9)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts, stats.dsacks_received), (1, 0, 1));
+    assert_eq!((stats.segments_declared_lost, stats.segments_spuriously_lost), (0, 0));
+}
+
 /// RFC 3168 section 6.1: one mark halves the window once, CWR ends the echo; only new data is ECN-capable.
 #[test]
 fn a_mark_halves_the_window_once() {

@@ -68,6 +68,9 @@ fn all_data_arrives_whole_and_in_order() {
                 end.side(),
                 pair.states()
             );
+            let stats = end.connection.stats();
+            let (lost, spurious) = (stats.segments_declared_lost, stats.segments_spuriously_lost);
+            assert!(spurious <= lost, "seed {seed}: {spurious} of {lost} losses were spurious");
         }
         assert!(
             pair.states().iter().all(|state| *state == State::Closed),

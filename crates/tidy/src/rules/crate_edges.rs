@@ -2,6 +2,9 @@
 //!
 //! The order is that of the path dependencies in the root `Cargo.toml`, bottom to top. A crate that is not in the list
 //! is on top: it may import any crate, and none may import it.
+//!
+//! The feature `fuzz` of a crate is for tests: no import of a product switches it on, and a crate imports itself only to have
+//! it in its own tests.
 
 use crate::{Finding, Rule, Tree};
 
@@ -40,9 +43,13 @@ fn check(tree: &Tree) -> Vec<Finding> {
         let Some(own) = place(&crate_name) else { continue };
         for (line, import) in imports(&file.text) {
             let Some(other) = place(&import) else { continue };
+            if other == own {
+                // Cargo allows that in [dev-dependencies] only.
+                continue;
+            }
             let strangers =
                 INDEPENDENT.contains(&crate_name.as_str()) && INDEPENDENT.contains(&import.as_str());
-            if other >= own {
+            if other > own {
                 let says = format!(
                     "`{crate_name}` imports `{import}`, which is not below it: {}",
                     order.join(" < ")
@@ -50,6 +57,14 @@ fn check(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::new(&file.path, line, says));
             } else if strangers {
                 let says = format!("`{crate_name}` and `{import}` are strangers: they meet in `lab`");
+                findings.push(Finding::new(&file.path, line, says));
+            }
+        }
+    }
+    for file in tree.files.iter().filter(|file| file.is("/Cargo.toml") && !file.path.starts_with("fuzz/")) {
+        for (line, key, value) in entries(&file.text, |section| section == "[dependencies]") {
+            if value.contains("\"fuzz\"") {
+                let says = format!("switches on the feature `fuzz` of `{key}` outside of tests");
                 findings.push(Finding::new(&file.path, line, says));
             }
         }
@@ -158,6 +173,14 @@ mod tests {
     fn imports_of_tests_count() {
         assert_eq!(findings("units", "[dev-dependencies]\nlab = { path = \"../lab\" }\n").len(), 1);
         assert_eq!(findings("units", "[target.'cfg(unix)'.dependencies]\nlab.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn the_module_fuzz_is_for_tests() {
+        let fuzzed = "units = { workspace = true, features = [\"fuzz\"] }\n";
+        assert_eq!(findings("quic", &format!("[dev-dependencies]\n{fuzzed}")), []);
+        assert_eq!(findings("units", &format!("[dev-dependencies]\n{fuzzed}")), []);
+        assert_eq!(findings("quic", &format!("[dependencies]\n{fuzzed}")).len(), 1);
     }
 
     #[test]

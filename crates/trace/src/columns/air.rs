@@ -1,8 +1,9 @@
 //! The table `air`: what link layers did, per time bin.
 
 use super::bounded::FirstRows;
-use super::schema;
+use super::schema::air;
 use super::table::Table;
+use super::value::Code;
 use crate::event::{Block, BlockFate, Stages};
 use units::{Duration, Time};
 
@@ -25,14 +26,14 @@ struct Bin {
 /// Counts blocks and delays per lane and bin. Bins in which a lane did nothing have no row.
 #[derive(Debug, Clone)]
 pub(super) struct Airs {
-    rows: FirstRows,
+    rows: FirstRows<air::Row>,
     width: u64,
     bins: Vec<Option<Bin>>,
 }
 
 impl Airs {
     pub(super) fn new(width: Duration, limit: usize) -> Airs {
-        Airs { rows: FirstRows::new(schema::air(), limit), width: width.as_nanos().max(1), bins: Vec::new() }
+        Airs { rows: FirstRows::new(limit), width: width.as_nanos().max(1), bins: Vec::new() }
     }
 
     /// Counts a block. A block counts in the bin in which it ends.
@@ -77,16 +78,24 @@ impl Airs {
     }
 
     fn write(&mut self, bin: &Bin) {
-        let Some(row) = self.rows.row() else { return };
-        let start = Time::from_nanos(bin.index * self.width);
-        let row = row.f64(start.as_secs_f64()).code(bin.link).u64(bin.sent).u64(bin.again).u64(bin.lost);
-        let row = row.u64(bin.bytes).f64(bin.airtime_ns as f64 / self.width as f64).u64(bin.packets);
         let Stages { queue, access, transfer, order } = bin.delays;
         let mean =
             |sum: Duration| (bin.packets > 0).then(|| sum.as_nanos() as f64 / 1e6 / bin.packets as f64);
-        let row =
-            [queue, access, transfer, order].into_iter().fold(row, |row, sum| row.optional_f64(mean(sum)));
-        row.u64(bin.handovers).end();
+        self.rows.push(air::Row {
+            time_s: Time::from_nanos(bin.index * self.width).as_secs_f64(),
+            link: Code(bin.link),
+            sent_blocks: bin.sent,
+            again_blocks: bin.again,
+            lost_blocks: bin.lost,
+            block_bytes: bin.bytes,
+            air_share: bin.airtime_ns as f64 / self.width as f64,
+            packets: bin.packets,
+            queue_delay_ms: mean(queue),
+            access_delay_ms: mean(access),
+            transfer_delay_ms: mean(transfer),
+            order_delay_ms: mean(order),
+            handovers: bin.handovers,
+        });
     }
 
     /// The table, sorted by time and then by the order in which lanes were first active.

@@ -3,28 +3,37 @@
 use super::data::Data;
 use super::schema::{self, SIDE};
 use super::store::Parts;
-use super::table::{Row, Rows, Table};
+use super::table::{Row, Table};
+use std::marker::PhantomData;
 
 /// A table that keeps its first rows.
 #[derive(Debug, Clone)]
-pub(super) struct FirstRows {
+pub(super) struct FirstRows<R> {
     pub(super) table: Table,
     limit: usize,
+    rows: PhantomData<R>,
 }
 
-impl FirstRows {
-    pub(super) fn new(table: Table, limit: usize) -> FirstRows {
-        FirstRows { table, limit }
+impl<R: Row> FirstRows<R> {
+    pub(super) fn new(limit: usize) -> FirstRows<R> {
+        FirstRows { table: R::table(), limit, rows: PhantomData }
     }
-    /// A new row, if there is room for it. Omitted rows are counted.
-    pub(super) fn row(&mut self) -> Option<Row<'_>> {
-        if self.room() == 0 {
+    /// Adds a row, if there is room for it. Returns whether there was; omitted rows are counted.
+    pub(super) fn push(&mut self, row: R) -> bool {
+        self.push_with(|_| row)
+    }
+    /// Adds a row that is only made if there is room for it.
+    pub(super) fn push_with(&mut self, row: impl FnOnce(&mut Table) -> R) -> bool {
+        let has_room = self.room() > 0;
+        if has_room {
+            let row = row(&mut self.table);
+            self.table.append(&[row]);
+        } else {
             self.table.left_out += 1;
-            return None;
         }
-        Some(self.table.row())
+        has_room
     }
-    /// Counts rows that were omitted without a call of `row`.
+    /// Counts rows that were omitted without a call of `push`.
     pub(super) fn leave_out(&mut self, rows: u64) {
         self.table.left_out += rows;
     }
@@ -33,31 +42,25 @@ impl FirstRows {
     }
 }
 
-/// A row of a series before it is written to the columns.
-pub(super) trait Line: Sized {
-    /// Writes the rows to the columns, all of them.
-    fn write(rows: Rows<'_, Self>);
-}
-
 /// The number of rows that are written to the columns at once.
 const BATCH: usize = 256;
 
 /// A table of values over time that drops every second row of each subject when it is full.
 #[derive(Debug, Clone)]
-pub(super) struct Series<L> {
+pub(super) struct Series<R> {
     table: Table,
     limit: usize,
     /// The number of values of each subject so far, including omitted ones.
     seen: Vec<u64>,
     /// The newest rows, which are not in the table yet.
-    lines: Vec<L>,
+    newest: Vec<R>,
     /// The number of rows, with the newest ones.
     rows: usize,
 }
 
-impl<L: Line> Series<L> {
-    pub(super) fn new(table: Table, limit: usize) -> Series<L> {
-        Series { table, limit, seen: Vec::new(), lines: Vec::new(), rows: 0 }
+impl<R: Row> Series<R> {
+    pub(super) fn new(limit: usize) -> Series<R> {
+        Series { table: R::table(), limit, seen: Vec::new(), newest: Vec::new(), rows: 0 }
     }
     pub(super) fn into_table(mut self) -> Table {
         self.write();
@@ -69,7 +72,7 @@ impl<L: Line> Series<L> {
     }
     /// Adds the next value of `subject`, if this value is to be kept. Omitted rows are counted, and not even made.
     #[inline]
-    pub(super) fn add(&mut self, subject: u32, parts: &mut Parts<'_>, line: impl FnOnce() -> L) {
+    pub(super) fn add(&mut self, subject: u32, parts: &mut Parts<'_>, row: impl FnOnce() -> R) {
         let ordinal = self.ordinal(subject as usize);
         if self.is_due(ordinal) && self.rows >= self.limit {
             self.halve(parts);
@@ -79,8 +82,8 @@ impl<L: Line> Series<L> {
             return;
         }
         self.rows += 1;
-        self.lines.push(line());
-        if self.lines.len() >= BATCH {
+        self.newest.push(row());
+        if self.newest.len() >= BATCH {
             self.write();
         }
     }
@@ -101,8 +104,8 @@ impl<L: Line> Series<L> {
     }
     /// Moves the newest rows to the table.
     fn write(&mut self) {
-        L::write(self.table.append(&self.lines));
-        self.lines.clear();
+        self.table.append(&self.newest);
+        self.newest.clear();
     }
     /// The stride is a power of two, so a row that is due now was due with every smaller stride.
     fn is_due(&self, ordinal: u64) -> bool {
@@ -151,19 +154,23 @@ fn every_second(table: &Table) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::series::Queued;
+    use super::super::schema::queue;
+    use super::super::value::Code;
     use super::*;
     use proptest::prelude::*;
-    use units::Time;
 
-    fn put(series: &mut Series<Queued>, subject: u32, value: u64) {
+    fn put(series: &mut Series<queue::Row>, subject: u32, value: u64) {
         let parts = &mut Parts::default();
-        series.add(subject, parts, || Queued { time: Time::ZERO, link: subject, packets: 0, bytes: value });
+        series.add(subject, parts, || row(subject, value));
+    }
+
+    fn row(subject: u32, bytes: u64) -> queue::Row {
+        queue::Row { time_s: 0.0, link: Code(subject), packets: 0, bytes }
     }
 
     #[test]
     fn both_of_two_alternating_subjects_survive_thinning() {
-        let mut series = Series::new(schema::queue(), 8);
+        let mut series = Series::new(8);
         (0..40).for_each(|value| put(&mut series, value as u32 % 2, value / 2));
         let table = series.into_table();
         let values = table.column("bytes").unwrap();
@@ -190,12 +197,12 @@ mod tests {
 
     #[test]
     fn a_limit_of_zero_keeps_no_rows() {
-        let mut series = Series::new(schema::queue(), 0);
+        let mut series = Series::new(0);
         (0..200).for_each(|value| put(&mut series, value as u32, value));
         assert_eq!((series.rows, series.table.left_out), (0, 200));
-        let mut first = FirstRows::new(schema::queue(), 1);
-        first.row().unwrap().f64(0.0).code(0).u32(0).u64(0).end();
-        assert!(first.row().is_none());
+        let mut first = FirstRows::new(1);
+        assert!(first.push(row(0, 0)));
+        assert!(!first.push(row(0, 0)));
         assert_eq!(
             first.table.note().unwrap(),
             "table \"queue\" is full: it has the first 1 rows and omits 1"
@@ -205,7 +212,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_row_is_kept_or_counted(subjects in prop::collection::vec(0u32..4, 0..300), limit in 0usize..40) {
-            let mut series = Series::new(schema::queue(), limit);
+            let mut series = Series::new(limit);
             for (value, subject) in subjects.iter().enumerate() {
                 put(&mut series, *subject, value as u64);
                 prop_assert!(series.rows <= limit);

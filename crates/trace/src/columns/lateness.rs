@@ -1,25 +1,24 @@
 //! The table `lateness`: how late each element of a world in real time acted.
 
 use super::schema;
-use super::table::Table;
+use super::table::{Row, Table};
 use units::{Duration, Lateness};
 
 /// The table of these elements, each with its name and its kind, in this order. Quantiles of an element that never acted are
 /// null.
 pub fn lateness<'a>(elements: impl IntoIterator<Item = (&'a str, &'a str, &'a Lateness)>) -> Table {
-    let mut table = schema::lateness();
+    let mut table = schema::lateness::Row::table();
     let us = |late: Duration| late.as_nanos() as f64 / 1e3;
     for (name, kind, late) in elements {
         let known = |late_us: Duration| (late.count() > 0).then(|| us(late_us));
-        table
-            .row()
-            .word(name)
-            .word(kind)
-            .u64(late.count())
-            .optional_f64(known(late.quantile(0.5)))
-            .optional_f64(known(late.quantile(0.99)))
-            .optional_f64(known(late.max()))
-            .end();
+        table.append(&[schema::lateness::Row {
+            element: name,
+            kind,
+            events: late.count(),
+            median_us: known(late.quantile(0.5)),
+            p99_us: known(late.quantile(0.99)),
+            max_us: known(late.max()),
+        }]);
     }
     table
 }

@@ -1,25 +1,26 @@
 //! The table `message`: one row per application message.
 
 use super::bounded::FirstRows;
-use super::schema::{self, DELAY, DELIVERED_AT, MISSED};
+use super::schema::message::{At, Row};
 use super::stream::End;
 use super::table::{Cell, Table};
-use crate::Message;
+use super::value::{Code, Word};
+use crate::{Message, Side};
 use std::collections::BTreeMap;
 use units::Time;
 
 /// The messages so far.
 #[derive(Debug, Clone)]
 pub(super) struct Messages {
-    rows: FirstRows,
+    rows: FirstRows<Row>,
     /// The rows of messages that are not delivered yet, by connection, side of the writer, part and number; at most as
     /// many as the table has rows.
-    underway: BTreeMap<(u32, u32, u32, u64), u32>,
+    underway: BTreeMap<(u32, Side, u32, u64), u32>,
 }
 
 impl Messages {
     pub(super) fn new(limit: usize) -> Messages {
-        Messages { rows: FirstRows::new(schema::message(), limit), underway: BTreeMap::new() }
+        Messages { rows: FirstRows::new(limit), underway: BTreeMap::new() }
     }
 
     /// A message was written at `end`.
@@ -29,7 +30,11 @@ impl Messages {
 
     /// A message was delivered at `end`.
     pub(super) fn delivered(&mut self, end: End, time: Time, message: &Message) {
-        let (connection, writer) = (end.connection, 1 - end.side);
+        let writer = match end.side {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        };
+        let connection = end.connection;
         let key = (connection, writer, message.part, message.number);
         // If only the reader is recorded, the writing of the message is unknown and the row begins here. Once the table
         // is full, the two cases are indistinguishable, and the message is omitted.
@@ -40,30 +45,33 @@ impl Messages {
         }
         let Some(row) = self.underway.remove(&key) else { return };
         let (row, delay) = (row as usize, time.since(message.written));
-        self.rows.table.fill(DELIVERED_AT, row, Cell::F64(time.as_secs_f64()));
-        self.rows.table.fill(DELAY, row, Cell::F64(delay.as_nanos() as f64 / 1e6));
+        self.rows.table.fill(At::delivered_s as usize, row, Cell::F64(time.as_secs_f64()));
+        self.rows.table.fill(At::delay_ms as usize, row, Cell::F64(delay.as_nanos() as f64 / 1e6));
         if let Some(deadline) = message.deadline {
-            self.rows.table.fill(MISSED, row, Cell::Flag(delay > deadline));
+            self.rows.table.fill(At::missed as usize, row, Cell::Flag(delay > deadline));
         }
     }
 
-    fn begin(&mut self, connection: u32, side: u32, message: &Message) -> bool {
+    fn begin(&mut self, connection: u32, side: Side, message: &Message) -> bool {
         let at = self.rows.table.rows() as u32;
-        let Some(row) = self.rows.row() else { return false };
-        row.code(connection)
-            .code(side)
-            .u32(message.part)
-            .u64(message.number)
-            .optional_u64(message.stream)
-            .u64(message.bytes)
-            .f64(message.written.as_secs_f64())
-            .optional_f64(None)
-            .optional_f64(None)
-            .optional_f64(message.deadline.map(|deadline| deadline.as_nanos() as f64 / 1e6))
-            .unknown_flag()
-            .end();
-        self.underway.insert((connection, side, message.part, message.number), at);
-        true
+        let row = Row {
+            connection: Code(connection),
+            side: Word(side),
+            part: message.part,
+            message: message.number,
+            stream: message.stream,
+            bytes: message.bytes,
+            written_s: message.written.as_secs_f64(),
+            delivered_s: None,
+            delay_ms: None,
+            deadline_ms: message.deadline.map(|deadline| deadline.as_nanos() as f64 / 1e6),
+            missed: None,
+        };
+        let is_kept = self.rows.push(row);
+        if is_kept {
+            self.underway.insert((connection, side, message.part, message.number), at);
+        }
+        is_kept
     }
 
     pub(super) fn into_table(self) -> Table {
@@ -76,8 +84,9 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn end(side: u32) -> End {
-        End { subject: 7 + side, connection: 0, side }
+    fn end(subject: u32) -> End {
+        let side = [Side::Client, Side::Server][subject as usize];
+        End { subject: 7 + subject, connection: 0, side }
     }
     fn second(s: u64) -> Time {
         Time::from_nanos(s * 1_000_000_000)

@@ -4,7 +4,8 @@
 //! layout of the Arrow columnar format (validity and booleans as bitmaps, lowest bit first; text as codes into a
 //! dictionary with 32-bit offsets), so that the Arrow C data interface can export it without copying.
 //!
-//! `docs/results.md` lists the tables and their columns as users see them; a test compares that with `schema.rs`.
+//! `schema.rs` has the tables, their columns and what they mean ([`TABLES`]). `docs/results.md` lists them as users see them; a test
+//! compares the two.
 //!
 //! The `kind` of a rate is sent (UDP payload sent by a connection end), delivered (bytes on the wire delivered by a
 //! link) or capacity (what the link could have delivered), each over the bin that starts at `time_s`.
@@ -37,10 +38,13 @@ mod series;
 mod store;
 mod stream;
 mod table;
+mod value;
 mod video;
 
 pub use data::{Bitmap, Column, Data, Text, Words};
 pub use lateness::lateness;
 pub use recorder::{Columns, Options, RARE};
+pub use schema::TABLES;
 pub use store::{PART, Store};
 pub use table::Table;
+pub use value::{ColumnSchema, Kind, TableSchema};

@@ -5,11 +5,12 @@ use super::bounded::{FirstRows, Series};
 use super::data::{Data, Words};
 use super::message::Messages;
 use super::rate::Rates;
-use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
-use super::series::{Gauged, Measured, NodeGauged, Queued, Waiting};
+use super::schema::{self, CONNECTION, Happened, LINK, NODE, RateKind, SUBJECT};
+use super::series::{gauged, measured, waited};
 use super::store::{PART, Parts, Store};
 use super::stream::{End, Streams};
 use super::table::Table;
+use super::value::{Code, Word};
 use super::video::Videos;
 use crate::event::{Block, ObjectLoaded};
 use crate::{Contents, Event, Interest, Log, Logged, Packet, Record, Role, Sink, Subject};
@@ -56,22 +57,22 @@ pub struct Columns<'a> {
     packets: bool,
     blocks: bool,
     metrics: bool,
-    connection: Series<Measured>,
-    gauge: Series<Gauged>,
-    wait: Series<Waiting>,
-    queue: Series<Queued>,
-    node: Series<NodeGauged>,
-    loss: FirstRows,
-    event: FirstRows,
-    packet: FirstRows,
-    drop: FirstRows,
+    connection: Series<schema::connection::Row>,
+    gauge: Series<schema::gauge::Row>,
+    wait: Series<schema::wait::Row>,
+    queue: Series<schema::queue::Row>,
+    node: Series<schema::node::Row>,
+    loss: FirstRows<schema::loss::Row>,
+    event: FirstRows<schema::event::Row>,
+    packet: FirstRows<schema::packet::Row>,
+    drop: FirstRows<schema::drop::Row>,
     stream: Streams,
     message: Messages,
-    object: FirstRows,
+    object: FirstRows<schema::object::Row>,
     video: Videos,
     rate: Rates,
     air: Airs,
-    block: FirstRows,
+    block: FirstRows<schema::block::Row>,
     parts: Parts<'a>,
     /// The records since the tables were last looked at for full parts.
     unchecked: usize,
@@ -90,22 +91,22 @@ impl<'a> Columns<'a> {
             packets: options.packets,
             blocks: options.blocks,
             metrics: options.metrics,
-            connection: Series::new(schema::connection(), rows),
-            gauge: Series::new(schema::gauge(), rows),
-            wait: Series::new(schema::wait(), rows),
-            queue: Series::new(schema::queue(), rows),
-            node: Series::new(schema::node(), rows),
-            loss: FirstRows::new(schema::loss(), rows),
-            event: FirstRows::new(schema::event(), rows),
-            packet: FirstRows::new(schema::packet(), rows),
-            drop: FirstRows::new(schema::drop(), rows),
+            connection: Series::new(rows),
+            gauge: Series::new(rows),
+            wait: Series::new(rows),
+            queue: Series::new(rows),
+            node: Series::new(rows),
+            loss: FirstRows::new(rows),
+            event: FirstRows::new(rows),
+            packet: FirstRows::new(rows),
+            drop: FirstRows::new(rows),
             stream: Streams::new(rows),
             message: Messages::new(rows),
-            object: FirstRows::new(schema::object(), rows),
+            object: FirstRows::new(rows),
             video: Videos::new(rows),
             rate: Rates::new(options.bin, rows),
             air: Airs::new(options.bin, rows),
-            block: FirstRows::new(schema::block(), rows),
+            block: FirstRows::new(rows),
             parts: Parts::default(),
             unchecked: 0,
             codes: Vec::new(),
@@ -164,24 +165,24 @@ impl<'a> Columns<'a> {
     fn connection(&mut self, end: End, time: Time, event: &Event) {
         match event {
             Event::Metrics(metrics) => {
-                self.connection.add(end.subject, &mut self.parts, || Measured {
-                    time,
-                    end,
-                    metrics: *metrics,
-                });
+                self.connection.add(end.subject, &mut self.parts, || measured(end, time, metrics));
             }
             Event::Gauge { name, value } => {
-                self.gauge.add(end.subject, &mut self.parts, || Gauged { time, end, name, value: *value });
+                self.gauge.add(end.subject, &mut self.parts, || gauged(end, time, name, *value));
             }
-            Event::Waits(waited) => {
-                self.wait.add(end.subject, &mut self.parts, || Waiting { time, end, waited: *waited });
+            Event::Waits(spans) => {
+                self.wait.add(end.subject, &mut self.parts, || waited(end, time, spans));
             }
-            Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
+            Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, RateKind::Sent, *length),
             Event::PacketLost { kind, number, trigger } => {
-                if let Some(row) = self.loss.row() {
-                    let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
-                    row.code(*kind as u32).u64(*number).code(*trigger as u32).end();
-                }
+                self.loss.push(schema::loss::Row {
+                    time_s: time.as_secs_f64(),
+                    connection: Code(end.connection),
+                    side: Word(end.side),
+                    kind: Word(*kind),
+                    number: *number,
+                    trigger: Word(*trigger),
+                });
             }
             Event::StreamOpened { stream, .. } => {
                 self.stream.opened(end, *stream, Some(time));
@@ -194,14 +195,21 @@ impl<'a> Columns<'a> {
             Event::ObjectLoaded(object) => self.object(end, object),
             Event::VideoSegment(segment) => self.video.segment(end, segment),
             Event::PlaybackChanged(change) => self.video.playback(end, change),
-            Event::PacketSent(packet) if self.packets => self.packet(end, time, schema::SENT, packet),
-            Event::PacketReceived(packet) if self.packets => self.packet(end, time, schema::RECEIVED, packet),
+            Event::PacketSent(packet) if self.packets => self.packet(end, time, Happened::Sent, packet),
+            Event::PacketReceived(packet) if self.packets => {
+                self.packet(end, time, Happened::Received, packet);
+            }
             Event::PacketDropped { kind, length, .. } if self.packets => {
-                if let Some(row) = self.packet.row() {
-                    let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
-                    let row = row.code(schema::DROPPED).code(*kind as u32).optional_u64(None).u32(*length);
-                    row.word("").end();
-                }
+                self.packet.push_with(|table| schema::packet::Row {
+                    time_s: time.as_secs_f64(),
+                    connection: Code(end.connection),
+                    side: Word(end.side),
+                    direction: Word(Happened::Dropped),
+                    kind: Word(*kind),
+                    number: None,
+                    length_bytes: *length,
+                    frames: table.word(schema::packet::At::frames as usize, ""),
+                });
                 self.event(end, time, event);
             }
             _ => self.event(end, time, event),
@@ -209,60 +217,72 @@ impl<'a> Columns<'a> {
     }
 
     fn object(&mut self, end: End, object: &ObjectLoaded) {
-        let Some(row) = self.object.row() else { return };
-        let row = row.code(end.connection).u32(object.page).u32(object.object).optional_u64(object.stream);
-        let row = row.u64(object.bytes).u32(object.urgency.into());
-        let times = [object.requestable_at, object.requested_at, object.first_at, object.complete_at];
-        times.into_iter().fold(row, |row, time| row.optional_f64(time.map(Time::as_secs_f64))).end();
+        let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
+        self.object.push_with(|_| schema::object::Row {
+            connection: Code(end.connection),
+            page: object.page,
+            object: object.object,
+            stream: object.stream,
+            size_bytes: object.bytes,
+            urgency: object.urgency.into(),
+            wanted_s: seconds(object.requestable_at),
+            asked_s: seconds(object.requested_at),
+            first_byte_s: seconds(object.first_at),
+            complete_s: seconds(object.complete_at),
+        });
     }
 
-    fn packet(&mut self, end: End, time: Time, direction: u32, packet: &Packet) {
-        let Some(row) = self.packet.row() else { return };
-        self.detail.clear();
-        let detail = &mut self.detail;
-        let mut add = |name: &str| {
-            if !detail.is_empty() {
-                detail.push(',');
+    fn packet(&mut self, end: End, time: Time, direction: Happened, packet: &Packet) {
+        let Columns { packet: rows, detail, .. } = self;
+        rows.push_with(|table| {
+            detail.clear();
+            let mut add = |name: &str| {
+                if !detail.is_empty() {
+                    detail.push(',');
+                }
+                detail.push_str(name);
+            };
+            match &packet.contents {
+                Contents::Segment { data, acknowledges } => {
+                    data.iter().for_each(|_| add("STREAM"));
+                    acknowledges.then(|| add("ACK"));
+                }
+                frames @ Contents::Frames { .. } => frames.frames().for_each(|frame| add(frame.name())),
             }
-            detail.push_str(name);
-        };
-        match &packet.contents {
-            Contents::Segment { data, acknowledges } => {
-                data.iter().for_each(|_| add("STREAM"));
-                acknowledges.then(|| add("ACK"));
+            schema::packet::Row {
+                time_s: time.as_secs_f64(),
+                connection: Code(end.connection),
+                side: Word(end.side),
+                direction: Word(direction),
+                kind: Word(packet.kind),
+                number: packet.number,
+                length_bytes: packet.length,
+                frames: table.word(schema::packet::At::frames as usize, detail),
             }
-            frames @ Contents::Frames { .. } => frames.frames().for_each(|frame| add(frame.name())),
-        }
-        row.f64(time.as_secs_f64())
-            .code(end.connection)
-            .code(end.side)
-            .code(direction)
-            .code(packet.kind as u32)
-            .optional_u64(packet.number)
-            .u32(packet.length)
-            .word(&self.detail)
-            .end();
+        });
     }
 
     fn event(&mut self, end: End, time: Time, event: &Event) {
         self.detail.clear();
         let Some(name) = describe(event, &mut self.detail) else { return };
-        if let Some(row) = self.event.row() {
-            let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
-            row.word(name).word(&self.detail).end();
-        }
+        self.event.push_with(|table| schema::event::Row {
+            time_s: time.as_secs_f64(),
+            connection: Code(end.connection),
+            side: Word(end.side),
+            event: name,
+            detail: table.word(schema::event::At::detail as usize, &self.detail),
+        });
     }
 
     fn link(&mut self, subject: u32, link: u32, time: Time, event: &Event) {
         match event {
             Event::Queue { packets, bytes } => self.queued(subject, link, time, (*packets, *bytes)),
             Event::NetworkDrop { length, reason } => {
-                if let Some(row) = self.drop.row() {
-                    row.f64(time.as_secs_f64()).code(link).u32(*length).word(reason).end();
-                }
+                let (time_s, link) = (time.as_secs_f64(), Code(link));
+                self.drop.push(schema::drop::Row { time_s, link, length_bytes: *length, reason });
             }
             Event::Capacity { rate } => self.rate.capacity(time, subject, rate.as_mbit_per_sec()),
-            Event::Delivered { length } => self.rate.add(time, subject, schema::DELIVERED, *length),
+            Event::Delivered { length } => self.rate.add(time, subject, RateKind::Delivered, *length),
             Event::Block(block) => {
                 self.air.block(time, (subject, link), block);
                 if self.blocks {
@@ -277,20 +297,32 @@ impl<'a> Columns<'a> {
 
     #[inline]
     fn queued(&mut self, subject: u32, link: u32, time: Time, (packets, bytes): (u32, u64)) {
-        self.queue.add(subject, &mut self.parts, || Queued { time, link, packets, bytes });
+        self.queue.add(subject, &mut self.parts, || {
+            let (time_s, link) = (time.as_secs_f64(), Code(link));
+            schema::queue::Row { time_s, link, packets, bytes }
+        });
     }
 
     fn block(&mut self, time: Time, link: u32, block: &Block) {
-        let Some(row) = self.block.row() else { return };
-        let row = row.f64(time.as_secs_f64()).code(link).u32(block.bytes);
-        let row = row.f64(f64::from(block.airtime_ns) / 1e3).u32(block.attempt.into());
-        row.u32(block.mcs.into()).u32(block.units.into()).code(block.fate as u32).end();
+        self.block.push(schema::block::Row {
+            time_s: time.as_secs_f64(),
+            link: Code(link),
+            bytes: block.bytes,
+            airtime_us: f64::from(block.airtime_ns) / 1e3,
+            attempt: block.attempt.into(),
+            mcs: block.mcs.into(),
+            resource_blocks: block.units.into(),
+            fate: Word(block.fate),
+        });
     }
 
     fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
         match event {
             Event::Gauge { name, value } => {
-                self.node.add(subject, &mut self.parts, || NodeGauged { time, node, name, value: *value });
+                self.node.add(subject, &mut self.parts, || {
+                    let (time_s, node) = (time.as_secs_f64(), Code(node));
+                    schema::node::Row { time_s, node, gauge: name, value: *value }
+                });
             }
             _ => self.link(subject, node, time, event),
         }
@@ -300,7 +332,7 @@ impl<'a> Columns<'a> {
     fn event_of(&mut self, role: Role, (subject, code): (u32, u32), time: Time, event: &Event) {
         match role {
             Role::Connection(side) => {
-                self.connection(End { subject, connection: code, side: side as u32 }, time, event);
+                self.connection(End { subject, connection: code, side }, time, event);
             }
             Role::Link(_) | Role::Lane | Role::Medium => self.link(subject, code, time, event),
             Role::Node => self.node(subject, code, time, event),
@@ -374,8 +406,8 @@ impl Sink for Columns<'_> {
         let records = log.len();
         log.read(|time, logged| match logged {
             Logged::Queue { packets, bytes } => self.queued(id, code, time, (packets, bytes)),
-            Logged::Delivered(length) => self.rate.add(time, id, schema::DELIVERED, length),
-            Logged::DatagramSent(length) => self.rate.add(time, id, schema::SENT, length),
+            Logged::Delivered(length) => self.rate.add(time, id, RateKind::Delivered, length),
+            Logged::DatagramSent(length) => self.rate.add(time, id, RateKind::Sent, length),
             Logged::DatagramReceived(_) => {}
             Logged::Other(event) => self.event_of(role, (id, code), time, event),
         });

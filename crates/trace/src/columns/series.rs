@@ -1,115 +1,62 @@
-//! The rows of the series: the metrics of connections, gauges, and queues.
+//! The rows of the series of connection ends: their metrics, their gauges, and what they waited for.
 
-use super::bounded::Line;
+use super::schema::{connection, gauge, wait};
 use super::stream::End;
-use super::table::Rows;
+use super::value::{Code, Word};
 use crate::{Metrics, Wait, Waited};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 /// A row of the table `connection`.
-#[derive(Debug, Clone)]
-pub(super) struct Measured {
-    pub(super) time: Time,
-    pub(super) end: End,
-    pub(super) metrics: Metrics,
-}
-
-impl Line for Measured {
-    fn write(rows: Rows<'_, Self>) {
-        let millis = |span: Duration| span.as_nanos() as f64 / 1e6;
-        rows.f64(|line| line.time.as_secs_f64())
-            .code(|line| line.end.connection)
-            .code(|line| line.end.side)
-            .u64(|line| line.metrics.cwnd)
-            .u64(|line| line.metrics.bytes_in_flight)
-            .optional_u64(|line| line.metrics.ssthresh)
-            .optional_f64(|line| line.metrics.latest_rtt.map(millis))
-            .f64(|line| millis(line.metrics.smoothed_rtt))
-            .optional_f64(|line| line.metrics.min_rtt.map(millis))
-            .f64(|line| millis(line.metrics.rtt_variance))
-            .optional_f64(|line| line.metrics.pacing_rate.map(|rate| rate.as_mbit_per_sec()))
-            .optional_f64(|line| line.metrics.delivery_rate.map(|rate| rate.as_mbit_per_sec()))
-            .u32(|line| line.metrics.pto_count)
-            .end();
+#[inline]
+pub(super) fn measured(end: End, time: Time, metrics: &Metrics) -> connection::Row {
+    let millis = |span: Duration| span.as_nanos() as f64 / 1e6;
+    connection::Row {
+        time_s: time.as_secs_f64(),
+        connection: Code(end.connection),
+        side: Word(end.side),
+        cwnd_bytes: metrics.cwnd,
+        bytes_in_flight: metrics.bytes_in_flight,
+        ssthresh_bytes: metrics.ssthresh,
+        latest_rtt_ms: metrics.latest_rtt.map(millis),
+        smoothed_rtt_ms: millis(metrics.smoothed_rtt),
+        min_rtt_ms: metrics.min_rtt.map(millis),
+        rtt_variance_ms: millis(metrics.rtt_variance),
+        pacing_rate_mbps: metrics.pacing_rate.map(Rate::as_mbit_per_sec),
+        delivery_rate_mbps: metrics.delivery_rate.map(Rate::as_mbit_per_sec),
+        pto_count: metrics.pto_count,
     }
 }
 
 /// A row of the table `gauge`.
-#[derive(Debug, Clone)]
-pub(super) struct Gauged {
-    pub(super) time: Time,
-    pub(super) end: End,
-    pub(super) name: &'static str,
-    pub(super) value: f64,
-}
-
-impl Line for Gauged {
-    fn write(rows: Rows<'_, Self>) {
-        rows.f64(|line| line.time.as_secs_f64())
-            .code(|line| line.end.connection)
-            .code(|line| line.end.side)
-            .word(|line| line.name)
-            .f64(|line| line.value)
-            .end();
-    }
+#[inline]
+pub(super) fn gauged(end: End, time: Time, name: &'static str, value: f64) -> gauge::Row {
+    let (connection, side) = (Code(end.connection), Word(end.side));
+    gauge::Row { time_s: time.as_secs_f64(), connection, side, gauge: name, value }
 }
 
 /// A row of the table `wait`.
-#[derive(Debug, Clone)]
-pub(super) struct Waiting {
-    pub(super) time: Time,
-    pub(super) end: End,
-    pub(super) waited: Waited,
-}
-
-impl Line for Waiting {
-    fn write(rows: Rows<'_, Self>) {
-        let rows = rows
-            .f64(|line| line.time.as_secs_f64())
-            .code(|line| line.end.connection)
-            .code(|line| line.end.side)
-            .code(|line| line.waited.wait as u32)
-            .flag(|line| line.waited.in_gap);
-        let rows = (0..Wait::ALL.len())
-            .fold(rows, |rows, at| rows.f64(move |line| line.waited.spans[at].as_secs_f64()));
-        rows.f64(|line| line.waited.gap.as_secs_f64()).end();
-    }
-}
-
-/// A row of the table `node`.
-#[derive(Debug, Clone)]
-pub(super) struct NodeGauged {
-    pub(super) time: Time,
-    pub(super) node: u32,
-    pub(super) name: &'static str,
-    pub(super) value: f64,
-}
-
-impl Line for NodeGauged {
-    fn write(rows: Rows<'_, Self>) {
-        rows.f64(|line| line.time.as_secs_f64())
-            .code(|line| line.node)
-            .word(|line| line.name)
-            .f64(|line| line.value)
-            .end();
-    }
-}
-
-/// A row of the table `queue`.
-#[derive(Debug, Clone)]
-pub(super) struct Queued {
-    pub(super) time: Time,
-    pub(super) link: u32,
-    pub(super) packets: u32,
-    pub(super) bytes: u64,
-}
-
-impl Line for Queued {
-    fn write(rows: Rows<'_, Self>) {
-        rows.f64(|line| line.time.as_secs_f64())
-            .code(|line| line.link)
-            .u32(|line| line.packets)
-            .u64(|line| line.bytes)
-            .end();
+#[inline]
+pub(super) fn waited(end: End, time: Time, waited: &Waited) -> wait::Row {
+    let spent = |wait: Wait| waited.spans[wait as usize].as_secs_f64();
+    wait::Row {
+        time_s: time.as_secs_f64(),
+        connection: Code(end.connection),
+        side: Word(end.side),
+        wait: Word(waited.wait),
+        in_gap: waited.in_gap,
+        handshake_s: spent(Wait::Handshake),
+        validation_s: spent(Wait::Validation),
+        slow_start_s: spent(Wait::SlowStart),
+        window_s: spent(Wait::Window),
+        recovery_s: spent(Wait::Recovery),
+        timeout_s: spent(Wait::Timeout),
+        pacer_s: spent(Wait::Pacer),
+        stream_credit_s: spent(Wait::StreamCredit),
+        connection_credit_s: spent(Wait::ConnectionCredit),
+        stream_count_s: spent(Wait::StreamCount),
+        send_queue_s: spent(Wait::SendQueue),
+        delivery_s: spent(Wait::Delivery),
+        application_s: spent(Wait::Application),
+        gap_s: waited.gap.as_secs_f64(),
     }
 }

@@ -1,8 +1,10 @@
 //! The table `stream`: one row per stream.
 
 use super::bounded::FirstRows;
-use super::schema::{self, CLOSED, STREAM_RECEIVED, STREAM_SENT};
+use super::schema::stream::{At, Row};
 use super::table::{Cell, Table};
+use super::value::{Code, Word};
+use crate::Side;
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -11,32 +13,36 @@ use units::Time;
 pub(super) struct End {
     pub(super) subject: u32,
     pub(super) connection: u32,
-    pub(super) side: u32,
+    pub(super) side: Side,
 }
 
 /// The streams so far.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
-    rows: FirstRows,
+    rows: FirstRows<Row>,
     /// The rows of open streams; at most as many as the table has rows.
     open: BTreeMap<(u32, u64), u32>,
 }
 
 impl Streams {
     pub(super) fn new(limit: usize) -> Streams {
-        Streams { rows: FirstRows::new(schema::stream(), limit), open: BTreeMap::new() }
+        Streams { rows: FirstRows::new(limit), open: BTreeMap::new() }
     }
     pub(super) fn opened(&mut self, end: End, stream: u64, time: Option<Time>) -> bool {
         let at = self.rows.table.rows() as u32;
-        let Some(row) = self.rows.row() else { return false };
-        let row = row.code(end.connection).code(end.side).u64(stream);
-        row.optional_f64(time.map(Time::as_secs_f64))
-            .optional_f64(None)
-            .optional_u64(None)
-            .optional_u64(None)
-            .end();
-        self.open.insert((end.subject, stream), at);
-        true
+        let is_kept = self.rows.push(Row {
+            connection: Code(end.connection),
+            side: Word(end.side),
+            stream,
+            opened_s: time.map(Time::as_secs_f64),
+            closed_s: None,
+            sent_bytes: None,
+            received_bytes: None,
+        });
+        if is_kept {
+            self.open.insert((end.subject, stream), at);
+        }
+        is_kept
     }
     pub(super) fn closed(&mut self, end: End, stream: u64, time: Time, (sent, received): (u64, u64)) {
         let key = (end.subject, stream);
@@ -46,9 +52,9 @@ impl Streams {
             return;
         }
         let Some(row) = self.open.remove(&key) else { return };
-        self.rows.table.fill(CLOSED, row as usize, Cell::F64(time.as_secs_f64()));
-        self.rows.table.fill(STREAM_SENT, row as usize, Cell::U64(sent));
-        self.rows.table.fill(STREAM_RECEIVED, row as usize, Cell::U64(received));
+        self.rows.table.fill(At::closed_s as usize, row as usize, Cell::F64(time.as_secs_f64()));
+        self.rows.table.fill(At::sent_bytes as usize, row as usize, Cell::U64(sent));
+        self.rows.table.fill(At::received_bytes as usize, row as usize, Cell::U64(received));
     }
     pub(super) fn into_table(self) -> Table {
         self.rows.table
@@ -59,7 +65,7 @@ impl Streams {
 mod tests {
     use super::*;
 
-    const END: End = End { subject: 7, connection: 0, side: 1 };
+    const END: End = End { subject: 7, connection: 0, side: Side::Server };
 
     fn second(s: u64) -> Time {
         Time::from_nanos(s * 1_000_000_000)

@@ -1,6 +1,7 @@
 //! A table: columns of equal length, filled row by row.
 
 use super::data::{Column, Data};
+use super::value::{Code, TableSchema};
 
 /// The rows for which a table has room once it has one.
 const FIRST_ROWS: usize = 16;
@@ -46,16 +47,19 @@ impl Table {
             )),
         }
     }
-    /// Starts a row. Every column must get a value, in order.
-    pub(super) fn row(&mut self) -> Row<'_> {
+    /// Appends rows.
+    pub(super) fn append<R: Row>(&mut self, rows: &[R]) {
         if self.rows() == 0 {
             self.columns.iter_mut().for_each(|column| column.data.reserve(FIRST_ROWS));
         }
-        Row(self.columns.iter_mut())
+        R::append(rows, self);
     }
-    /// Starts rows. Every column must get its values, in order.
-    pub(super) fn append<'a, L>(&'a mut self, lines: &'a [L]) -> Rows<'a, L> {
-        Rows(self.columns.iter_mut(), lines)
+    /// The code of a word in a column of texts, for a row that is then appended.
+    pub(super) fn word(&mut self, column: usize, word: &str) -> Code {
+        match &mut self.columns[column].data {
+            Data::Text(text) => Code(text.words.code(word)),
+            _ => unreachable!("a column of words is one of texts"),
+        }
     }
     /// Removes the rows from `at` on and returns them.
     pub(super) fn split_off(&mut self, at: usize) -> Table {
@@ -107,12 +111,21 @@ impl Table {
             // The initial value is `false`.
             (Data::Bool(values), Cell::Flag(true)) => values.set(row),
             (Data::Bool(_), Cell::Flag(false)) => {}
-            _ => debug_assert!(false, "column {} has another type", column.name),
+            _ => unreachable!("column {} has the type of its schema", column.name),
         }
         if let Some(validity) = &mut column.validity {
             validity.set(row);
         }
     }
+}
+
+/// A row of one of the tables.
+pub(super) trait Row: Copy {
+    const SCHEMA: TableSchema;
+    /// The table without rows.
+    fn table() -> Table;
+    /// Appends rows to it.
+    fn append(rows: &[Self], table: &mut Table);
 }
 
 /// A value for [`Table::fill`].
@@ -121,167 +134,4 @@ pub(super) enum Cell {
     F64(f64),
     U64(u64),
     Flag(bool),
-}
-
-/// A row under construction: each call sets the value of the next column.
-pub(super) struct Row<'a>(std::slice::IterMut<'a, Column>);
-
-impl Row<'_> {
-    pub(super) fn f64(mut self, value: f64) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::F64(values), .. }) => values.push(value),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn u64(mut self, value: u64) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U64(values), .. }) => values.push(value),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn u32(mut self, value: u32) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U32(values), .. }) => values.push(value),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn optional_f64(mut self, value: Option<f64>) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::F64(values), validity: Some(validity), .. }) => {
-                values.push(value.unwrap_or(f64::NAN));
-                validity.push(value.is_some());
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn optional_u64(mut self, value: Option<u64>) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U64(values), validity: Some(validity), .. }) => {
-                values.push(value.unwrap_or(0));
-                validity.push(value.is_some());
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    /// A boolean that is not known yet.
-    pub(super) fn unknown_flag(mut self) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Bool(values), validity: Some(validity), .. }) => {
-                values.push(false);
-                validity.push(false);
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    /// Text by its code. The dictionary is fixed, or added at the end.
-    pub(super) fn code(mut self, code: u32) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Text(text), .. }) => text.codes.push(code),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn word(mut self, word: &str) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Text(text), .. }) => {
-                let code = text.words.code(word);
-                text.codes.push(code);
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    /// Completes the row.
-    pub(super) fn end(mut self) {
-        debug_assert!(self.0.next().is_none(), "a row without a value for every column");
-    }
-}
-
-/// Rows under construction: each call sets the values of the next column.
-pub(super) struct Rows<'a, L>(std::slice::IterMut<'a, Column>, &'a [L]);
-
-impl<L> Rows<'_, L> {
-    pub(super) fn f64(mut self, value: impl Fn(&L) -> f64) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::F64(values), .. }) => values.extend(self.1.iter().map(value)),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn u64(mut self, value: impl Fn(&L) -> u64) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U64(values), .. }) => values.extend(self.1.iter().map(value)),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn u32(mut self, value: impl Fn(&L) -> u32) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U32(values), .. }) => values.extend(self.1.iter().map(value)),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn flag(mut self, value: impl Fn(&L) -> bool) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Bool(bits), .. }) => {
-                self.1.iter().for_each(|line| bits.push(value(line)))
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn optional_f64(mut self, value: impl Fn(&L) -> Option<f64>) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::F64(values), validity: Some(validity), .. }) => {
-                values.extend(self.1.iter().map(|line| value(line).unwrap_or(f64::NAN)));
-                self.1.iter().for_each(|line| validity.push(value(line).is_some()));
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn optional_u64(mut self, value: impl Fn(&L) -> Option<u64>) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::U64(values), validity: Some(validity), .. }) => {
-                values.extend(self.1.iter().map(|line| value(line).unwrap_or(0)));
-                self.1.iter().for_each(|line| validity.push(value(line).is_some()));
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    /// Text by its codes. The dictionary is fixed, or added at the end.
-    pub(super) fn code(mut self, code: impl Fn(&L) -> u32) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Text(text), .. }) => text.codes.extend(self.1.iter().map(code)),
-            other => wrong(other),
-        }
-        self
-    }
-    pub(super) fn word(mut self, word: impl Fn(&L) -> &str) -> Self {
-        match self.0.next() {
-            Some(Column { data: Data::Text(text), .. }) => {
-                let words = &mut text.words;
-                text.codes.extend(self.1.iter().map(|line| words.code(word(line))));
-            }
-            other => wrong(other),
-        }
-        self
-    }
-    /// Completes the rows.
-    pub(super) fn end(mut self) {
-        debug_assert!(self.0.next().is_none(), "rows without a value for every column");
-    }
-}
-
-#[cold]
-fn wrong(column: Option<&mut Column>) {
-    debug_assert!(false, "a value that column {:?} does not take", column.map(|column| column.name));
 }
