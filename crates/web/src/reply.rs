@@ -131,7 +131,10 @@ impl Reply {
                     }
                     // Only read what can be sent: the rest stays in the source.
                     let room = match transport.room(stream) {
-                        Ok(room) => room.min(length - self.taken).min(CHUNK as u64) as usize,
+                        Ok(room) => {
+                            let wanted = (length - self.taken).min(CHUNK as u64);
+                            room.map_or(wanted, |room| room.min(wanted)) as usize
+                        }
                         Err(_) => return Written::Closed,
                     };
                     if room == 0 {
@@ -172,10 +175,9 @@ impl Reply {
         if release.deadline.is_none() {
             return Ok(None);
         }
+        // Where that is not known, what is written counts as sent.
         let unsent = transport.unsent(stream).map_err(|_| Written::Closed)?;
-        if unsent == 0 {
-            return Ok(None);
-        }
+        let Some(unsent @ 1..) = unsent else { return Ok(None) };
         let sent = self.taken.saturating_sub(unsent);
         let due = release.due(sent, length, self.since.unwrap_or(now));
         match due.filter(|(_, at)| *at <= now) {

@@ -33,12 +33,19 @@ pub(super) struct Routes {
 pub(super) struct Counts {
     /// The bidirectional and unidirectional streams opened here, by their own numbers.
     opened: [Vec<StreamId>; 2],
+    /// The numbers of bidirectional and unidirectional streams opened by the peer, closed ones included.
+    opened_by_peer: [u64; 2],
     /// Its protocol.
     pub(super) alpn: &'static [u8],
     /// The number of bytes it wrote on streams that were delivered.
     pub(super) acked: u64,
     /// Whether it has closed its view of the connection.
     pub(super) done: bool,
+}
+
+/// The place of a direction in pairs of counts.
+fn kind(direction: Direction) -> usize {
+    usize::from(direction == Direction::Unidirectional)
 }
 
 impl Routes {
@@ -64,8 +71,7 @@ impl Routes {
 
     /// A part has opened a stream here. Returns its own number of the stream.
     pub(super) fn opened(&mut self, part: u32, side: Side, real: StreamId) -> StreamId {
-        let kind = usize::from(real.direction() == Direction::Unidirectional);
-        let opened = &mut self.parts[part as usize].opened[kind];
+        let opened = &mut self.parts[part as usize].opened[kind(real.direction())];
         let number = opened.len() as u64;
         let local = StreamId::new(side, real.direction(), number);
         let mut label = Vec::with_capacity(2);
@@ -79,8 +85,7 @@ impl Routes {
 
     /// The stream that a part has opened here with its own number, also after its end.
     pub(super) fn opened_as(&self, (part, local): Local) -> Option<u64> {
-        let kind = usize::from(local.direction() == Direction::Unidirectional);
-        let opened = &self.parts.get(part as usize)?.opened[kind];
+        let opened = &self.parts.get(part as usize)?.opened[kind(local.direction())];
         opened.get(usize::try_from(local.index()).ok()?).map(|real| real.value())
     }
 
@@ -112,7 +117,14 @@ impl Routes {
             return Err("two streams with the same number");
         }
         self.insert(real, local);
+        self.parts[part as usize].opened_by_peer[kind(real.direction())] += 1;
         Ok(Some(local))
+    }
+
+    /// The number of streams that the peer has opened for certain parts, closed ones included.
+    pub(super) fn opened_by_peer(&self, direction: Direction, of: impl Fn(u32) -> bool) -> u64 {
+        let parts = (0..).zip(&self.parts).filter(|(part, _)| of(*part));
+        parts.map(|(_, counts)| counts.opened_by_peer[kind(direction)]).sum()
     }
 
     pub(super) fn wrote(&mut self, real: StreamId, bytes: u64) {
