@@ -64,7 +64,9 @@ fn set_families(ends: &mut [End]) {
 impl<'a> Host<'a> {
     pub(crate) fn new(
         node: NodeId,
-        (mut ends, mut endpoints, known_paths): (Vec<End>, Endpoints, KnownPaths),
+        mut ends: Vec<End>,
+        mut endpoints: Endpoints,
+        known_paths: KnownPaths,
         crossing: Vec<CrossSender>,
         shared: Rc<Shared<'a>>,
     ) -> Host<'a> {
@@ -171,11 +173,12 @@ impl<'a> Host<'a> {
         &mut self,
         now: Time,
         flow: usize,
-        (port, how): (Port, Migration),
+        port: Port,
+        how: Migration,
         exits: &mut Exits,
     ) -> Result<(), MigrateError> {
         let index = self.client_of(flow);
-        let result = self.ends[index].migrate(now, &mut self.endpoints, (self.node, port), how);
+        let result = self.ends[index].migrate(now, &mut self.endpoints, self.node, port, how);
         self.settle(now, index, exits);
         result
     }
@@ -191,7 +194,7 @@ impl<'a> Host<'a> {
         }
         self.ends[index].arm(now, index, &mut self.timers);
         if let Some(family) = self.ends[index].family.clone() {
-            follow(now, (&mut self.ends, &family), &mut self.timers, &self.shared);
+            follow(now, &mut self.ends, &family, &mut self.timers, &self.shared);
         }
     }
 

@@ -104,7 +104,7 @@ fn build_world<'a>(
             Some(ends) => ends,
             None => setup.ends()?,
         };
-        setup.add_ends(&mut hosts, &scenario.nodes, (shared, ends), &mut previous)?;
+        setup.add_ends(&mut hosts, &scenario.nodes, shared, ends, &mut previous)?;
     }
     let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
@@ -119,7 +119,9 @@ fn build_world<'a>(
         used.then(|| {
             Host::new(
                 NodeId(node as u32),
-                (parts.ends, parts.endpoints, parts.known_paths),
+                parts.ends,
+                parts.endpoints,
+                parts.known_paths,
                 crossing,
                 Rc::clone(shared),
             )
@@ -312,7 +314,8 @@ impl FlowSetup<'_> {
         &self,
         hosts: &mut [HostParts],
         nodes: &[Node],
-        (shared, ends): (&Rc<Shared<'_>>, Ends),
+        shared: &Rc<Shared<'_>>,
+        ends: Ends,
         previous: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
@@ -469,7 +472,7 @@ impl FlowSetup<'_> {
                 interest,
                 tls: tls.clone(),
                 cookie_key,
-                known_paths: (known_paths.clone(), EPOCH_MS),
+                known_paths: tcp::DatedPaths { store: known_paths.clone(), epoch_ms: EPOCH_MS },
                 initial_sequence: None,
             };
             match remote {

@@ -570,7 +570,7 @@ impl<H: Node> World<H> {
                 if self.foresight[node.0 as usize] > 0 {
                     self.foresee(direction, node);
                 }
-                self.arrive((node, port), packet, watch);
+                self.arrive(node, port, packet, watch);
             }
         }
         self.timers.set(element, self.links[direction].wake_at());
@@ -582,7 +582,8 @@ impl<H: Node> World<H> {
             self.events += 1;
             watch.acts(self.nodes.len() + self.links.len() + medium, self.now);
             if let Some((attachment, packet)) = self.media[medium].deliver(self.now, &mut self.exits) {
-                self.arrive(self.attached[medium][usize::from(attachment)], packet, watch);
+                let (node, port) = self.attached[medium][usize::from(attachment)];
+                self.arrive(node, port, packet, watch);
             }
         }
         self.set_medium_timer(medium);
@@ -593,7 +594,7 @@ impl<H: Node> World<H> {
         let (node, now) = (self.processors[number].0, self.now);
         while let Some((port, packet)) = self.processors[number].1.deliver(now, &mut self.exits) {
             self.events += 1;
-            self.take((node, port), packet, watch);
+            self.take(node, port, packet, watch);
         }
         self.set_processor_timer(number);
     }

@@ -129,7 +129,7 @@ impl Tokens {
         let issuer = self.issuer.as_mut()?;
         let index = u8::try_from(issuer.issued.len()).ok()?;
         let date_ms = issuer.tls.date(now).as_millis() as u64;
-        let token = capacity_token(&issuer.key, &mut issuer.random, version, (date_ms, learned));
+        let token = capacity_token(&issuer.key, &mut issuer.random, version, date_ms, learned);
         issuer.issued.push(token);
         Some(index)
     }

@@ -417,7 +417,7 @@ mod tests {
                     hybrid: false,
                 },
                 cookie_key: 0,
-                known_paths: (congestion::PathStore::default(), 0),
+                known_paths: crate::DatedPaths::default(),
                 initial_sequence: None,
             };
             Connection::connect(now, setup, remote?)

@@ -40,6 +40,7 @@ pub use event::{CloseReason, Event};
 pub use flow::{ConnectionFactory, TCP_STREAM, TcpConnections, TcpTransport};
 pub use ports::Ports;
 pub use records::TlsSizes;
+pub use recovery::DatedPaths;
 pub use state::State;
 pub use stats::Stats;
 pub use transport::{Data, Read, StreamError};

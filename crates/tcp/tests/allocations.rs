@@ -88,7 +88,7 @@ impl Wire {
                 hybrid: false,
             },
             cookie_key: 1,
-            known_paths: (congestion::PathStore::default(), 0),
+            known_paths: tcp::DatedPaths::default(),
             initial_sequence: None,
         };
         let client = Connection::connect(Time::ZERO, setup(0), address(1)).unwrap();

@@ -112,7 +112,7 @@ impl Reply {
                             return Written::Closed;
                         }
                     }
-                    let wanted = match self.late_or_due(now, (stream, length), &release, transport) {
+                    let wanted = match self.late_or_due(now, stream, length, &release, transport) {
                         Ok(due) => [next, due].into_iter().flatten().min(),
                         Err(written) => return written,
                     };
@@ -168,7 +168,8 @@ impl Reply {
     fn late_or_due(
         &self,
         now: Time,
-        (stream, length): (StreamId, u64),
+        stream: StreamId,
+        length: u64,
         release: &Release,
         transport: &mut dyn Transport,
     ) -> Result<Option<Time>, Written> {

@@ -2,6 +2,7 @@
 
 mod stacked;
 
+use stacked::Woken;
 pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicEnd, StackPort, Stage};
 
 use crate::shared::{Awaited, Shared};
@@ -82,7 +83,8 @@ impl Stack {
 #[cold]
 pub(crate) fn follow(
     now: Time,
-    (ends, family): (&mut [End], &[usize]),
+    ends: &mut [End],
+    family: &[usize],
     timers: &mut Timers,
     shared: &Shared<'_>,
 ) {
@@ -219,13 +221,14 @@ impl End {
         &mut self,
         now: Time,
         endpoints: &mut Endpoints,
-        to: (NodeId, Port),
+        node: NodeId,
+        port: Port,
         how: Migration,
     ) -> Result<(), MigrateError> {
         let Stack::Quic(end) = &self.stack else {
             unreachable!("the reader refuses events that move other flows than those of our own QUIC")
         };
-        self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, to, how)?;
+        self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, node, port, how)?;
         Ok(())
     }
 
@@ -241,19 +244,19 @@ impl End {
                 self.ended(shared);
             }
         }
-        let (application, due) = (&mut *self.application, (stop, self.flow));
+        let (application, woken) = (&mut *self.application, Woken { flow: self.flow, index, stop });
         match &mut self.stack {
             Stack::Quic(end) => {
                 let port = &mut endpoints.quic[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
             Stack::Tcp(end) => {
                 let port = &mut endpoints.tcp[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
             Stack::Foreign(end) => {
                 let port = &mut endpoints.foreign[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
         }
     }

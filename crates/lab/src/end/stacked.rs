@@ -67,8 +67,8 @@ impl<O> StackEnd<O> {
     pub(super) fn wake<S: Stack<Opening = O>>(
         &mut self,
         now: Time,
-        (stop, flow): (bool, usize),
-        (port, index): (&mut StackPort<S>, usize),
+        Woken { flow, index, stop }: Woken,
+        port: &mut StackPort<S>,
         application: &mut dyn Application,
         shared: &Shared<'_>,
     ) {
@@ -97,13 +97,24 @@ impl<O> StackEnd<O> {
     }
 }
 
+/// An end whose time has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Woken {
+    pub flow: usize,
+    /// Its number at its host.
+    pub index: usize,
+    /// Whether its connection is to be closed now.
+    pub stop: bool,
+}
+
 impl QuicEnd {
     /// Migrates an open connection to the address of a port. Returns whether there was one.
     pub(super) fn migrate(
         &self,
         now: Time,
         endpoint: &mut Endpoint,
-        (node, port): (NodeId, Port),
+        node: NodeId,
+        port: Port,
         how: Migration,
     ) -> Result<bool, MigrateError> {
         let connection = self.handle.and_then(|handle| endpoint.get_mut(handle));
@@ -276,7 +287,7 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
         if end.attend(now, connection, self.stage.shared) {
             end.arm(now, index, self.stage.timers);
             if let Some(family) = end.family.clone() {
-                follow(now, (self.stage.ends, &family), self.stage.timers, self.stage.shared);
+                follow(now, self.stage.ends, &family, self.stage.timers, self.stage.shared);
             }
         }
         index

@@ -58,7 +58,7 @@ fn setup(end: usize) -> Setup {
         interest: Interest::NONE,
         tls: TlsSizes::default(),
         cookie_key: 0,
-        known_paths: (congestion::PathStore::default(), 0),
+        known_paths: tcp::DatedPaths::default(),
         initial_sequence: None,
     }
 }

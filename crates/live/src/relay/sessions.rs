@@ -45,7 +45,8 @@ impl<E> Sessions<E> {
     /// The number of the end with this address at this pair, which `open` makes if it is new.
     pub(super) fn of(
         &mut self,
-        (address, pair): (SocketAddr, usize),
+        address: SocketAddr,
+        pair: usize,
         now: Time,
         open: impl FnOnce() -> io::Result<E>,
     ) -> io::Result<u16> {
@@ -163,7 +164,7 @@ mod tests {
         let pair = Pair { listen: client(1), to: client(9) };
         let mut sessions = Sessions::default();
         let of = |sessions: &mut Sessions<Outside>, port| {
-            let number = sessions.of((client(port), 0), Time::ZERO, || Outside::open(&pair)).unwrap();
+            let number = sessions.of(client(port), 0, Time::ZERO, || Outside::open(&pair)).unwrap();
             (number, sessions.get(number).unwrap().end.socket.local())
         };
         let (first, second) = (of(&mut sessions, 7000), of(&mut sessions, 7001));
@@ -183,7 +184,7 @@ mod tests {
         for n in 0..=MAX_SESSIONS as u64 {
             // The first one is never quiet.
             for port in [10_000 + n as u16, 10_000] {
-                sessions.of((client(port), 0), Time::from_nanos(n), || Ok(())).unwrap();
+                sessions.of(client(port), 0, Time::from_nanos(n), || Ok(())).unwrap();
             }
         }
         assert_eq!((sessions.iter().count(), sessions.opened), (MAX_SESSIONS, MAX_SESSIONS as u64 + 1));
@@ -195,7 +196,7 @@ mod tests {
         let mut sessions = Sessions::default();
         for n in 0..=u64::from(NUMBERS) {
             for port in [1, 10_000 + n as u16] {
-                sessions.of((client(port), 0), Time::from_nanos(n), || Ok(())).unwrap();
+                sessions.of(client(port), 0, Time::from_nanos(n), || Ok(())).unwrap();
             }
         }
         assert_eq!(sessions.get(0).unwrap().address, client(1));

@@ -107,7 +107,7 @@ static CHANNELS: &[Row<Build>] = &[
         build: |arguments, setup| {
             let SeriesOptions { file, linear } = SeriesOptions::of(arguments);
             let between = if linear { Between::Linear } else { Between::Held };
-            match Series::parse(&file.text, between, (setup.site.number, setup.site.count)) {
+            match Series::parse(&file.text, between, setup.site.number, setup.site.count) {
                 Ok(series) => Ok(Channel::series(series)),
                 Err(error) => {
                     Err(BuildError::Option { option: "channel", problem: format!("{}: {error}", file.path) })

@@ -222,7 +222,7 @@ impl Shared {
 }
 
 impl Medium for Shared {
-    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+    fn offer(&mut self, now: Time, from: u16, to: u16, mut packet: Box<Packet>, exits: &mut Exits) {
         self.start_all(now, exits);
         packet.attach(from, to);
         let attachment = &mut self.attachments[usize::from(from)];

@@ -124,7 +124,7 @@ impl FqCoDel {
     }
 
     /// Removes the flow at the head of its list, and appends it to the old ones or to no list.
-    fn turn(&mut self, (flow, from): (u32, Place), to: Place) {
+    fn turn(&mut self, flow: u32, from: Place, to: Place) {
         let head = match from {
             Place::New => self.new.pop_front(),
             _ => self.old.pop_front(),
@@ -160,17 +160,17 @@ impl Queue for FqCoDel {
 
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
         loop {
-            let head = self.next_flow()?;
-            let flow = &mut self.flows[head.0 as usize];
+            let (number, from) = self.next_flow()?;
+            let flow = &mut self.flows[number as usize];
             // "It has already dequeued at least a quantum of bytes" (RFC 8290 section 4.2): nothing left is enough.
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
-                self.turn(head, Place::Old);
+                self.turn(number, from, Place::Old);
                 continue;
             }
             let beside = self.waiting.bytes - flow.fifo.waiting().bytes;
             let dropped_before = report.dropped.len();
-            let packet = flow.codel.dequeue((&self.law, now), (&mut flow.fifo, beside), report);
+            let packet = flow.codel.dequeue(&self.law, now, &mut flow.fifo, beside, report);
             report.dropped[dropped_before..].iter().for_each(|packet| self.waiting.remove(packet.size));
             if let Some(packet) = packet {
                 flow.deficit -= i64::from(packet.size);
@@ -179,7 +179,7 @@ impl Queue for FqCoDel {
             }
             // A new flow that is empty first joins the old ones; otherwise it would be new again with its next
             // packet and starve them (RFC 8290 section 4.2).
-            self.turn(head, if head.1 == Place::New { Place::Old } else { Place::Idle });
+            self.turn(number, from, if from == Place::New { Place::Old } else { Place::Idle });
         }
     }
 

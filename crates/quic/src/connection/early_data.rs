@@ -19,7 +19,11 @@ fn offered(early: Option<&mut ZeroRtt>) -> &mut ZeroRtt {
 
 impl Connection {
     /// Starts 0-RTT at a client that resumes a session, if that session permits it.
-    pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): RememberedTerms) {
+    pub(super) fn begin_early_data(
+        &mut self,
+        now: Time,
+        RememberedTerms { parameters, alpn }: RememberedTerms,
+    ) {
         let Some(sealer) = self.session.early_sealer() else { return };
         // RFC 9000-7.4.1-4, 9000-7.4.1-8: "a client MUST only use remembered transport parameters".
         self.limit_payload(parameters.max_udp_payload_size);

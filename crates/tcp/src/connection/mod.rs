@@ -17,13 +17,12 @@ use crate::handshake::{Negotiated, Syn};
 use crate::outgoing::Outgoing;
 use crate::reassembly::Reassembly;
 use crate::records::{Records, TlsSizes};
-use crate::recovery::Recovery;
+use crate::recovery::{DatedPaths, Recovery};
 use crate::sequence::Numbering;
 use crate::state::State;
 use crate::stats::Stats;
 use crate::timestamps::{Clock, Recent};
 use crate::window::Window;
-use congestion::PathStore;
 use random::Generator;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -77,8 +76,8 @@ pub struct Setup {
     /// The key of the server's Fast Open cookies (RFC 7413 section 4.1.2). A client with the option `cached` already
     /// has the cookie derived from this key.
     pub cookie_key: u64,
-    /// What the host knows of paths (the option `resume`), and the date at time zero in milliseconds since 1970.
-    pub known_paths: (PathStore, u64),
+    /// What the host knows of paths.
+    pub known_paths: DatedPaths,
     /// The initial sequence number; random by default (RFC 6528 requires an unpredictable one).
     pub initial_sequence: Option<u32>,
 }
@@ -141,7 +140,7 @@ pub struct Connection {
     recent: Recent,
     last_ack_sent: u64,
     recovery: Recovery,
-    known_paths: (PathStore, u64),
+    known_paths: DatedPaths,
     outgoing: Outgoing,
     /// The TLS layer between the application and the stream.
     tls: Option<Box<Records>>,

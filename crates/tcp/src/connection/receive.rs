@@ -76,7 +76,7 @@ impl Connection {
             return;
         }
         self.stats.ce_segments_received += u64::from(field == Ecn::Ce);
-        if !self.take_ack(now, header, (start, payload.len())) {
+        if !self.take_ack(now, header, start, payload.len()) {
             return;
         }
         if payload.len() > 0 {
@@ -175,7 +175,7 @@ impl Connection {
     }
 
     /// RFC 9293 section 3.10.7.4, fifth. Returns `false` if the segment is to be dropped.
-    fn take_ack(&mut self, now: Time, header: &Header, (start, length): (u64, u64)) -> bool {
+    fn take_ack(&mut self, now: Time, header: &Header, start: u64, length: u64) -> bool {
         let (una, nxt) = (self.recovery.una, self.recovery.nxt);
         let number = self.ours.number(header.acknowledgement, una);
         let opening = self.state == State::SynReceived;

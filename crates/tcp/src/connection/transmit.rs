@@ -4,6 +4,7 @@ use super::{Connection, Transmit};
 use crate::handshake;
 use crate::state::State;
 use congestion::Limit;
+use std::ops::Range;
 use trace::Wait;
 use units::Time;
 use wire::tcp::{Flags, HEADER_SIZE, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
@@ -268,7 +269,7 @@ impl Connection {
             Next::Acknowledgement => {
                 let start = self.recovery.nxt;
                 self.stats.ack_only_segments_sent += 1;
-                self.segment(now, (start, start), Flags::none(), false, out)
+                self.segment(now, start..start, Flags::none(), false, out)
             }
             Next::Again(number) => {
                 let segment =
@@ -277,7 +278,7 @@ impl Connection {
                 self.stats.retransmitted_bytes += end - segment.start;
                 self.recovery.on_resent(now, number);
                 let flags = Flags::none().with_if(segment.fin, Flags::FIN);
-                self.segment(now, (segment.start, end), flags, false, out)
+                self.segment(now, segment.start..end, flags, false, out)
             }
             Next::Fresh(length, fin) => {
                 let start = self.recovery.nxt;
@@ -292,7 +293,7 @@ impl Connection {
                     self.set_state(now, state);
                 }
                 let flags = Flags::none().with_if(fin, Flags::FIN);
-                self.segment(now, (start, start + length), flags, true, out)
+                self.segment(now, start..start + length, flags, true, out)
             }
             Next::WindowProbe => {
                 let start = self.recovery.nxt;
@@ -303,7 +304,7 @@ impl Connection {
                 self.persist.due = false;
                 self.persist.sent = true;
                 self.stats.window_probes += 1;
-                self.segment(now, (start, start + 1), Flags::none(), false, out)
+                self.segment(now, start..start + 1, Flags::none(), false, out)
             }
         }
     }
@@ -313,7 +314,7 @@ impl Connection {
     fn segment(
         &mut self,
         now: Time,
-        (start, end): (u64, u64),
+        Range { start, end }: Range<u64>,
         flags: Flags,
         fresh: bool,
         out: &mut Vec<u8>,

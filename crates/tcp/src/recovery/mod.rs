@@ -6,6 +6,7 @@ mod learning;
 mod losses;
 
 pub(crate) use acknowledge::Acknowledgement;
+pub use learning::DatedPaths;
 use losses::Loss;
 
 use crate::config::Config;
@@ -288,7 +289,7 @@ impl Recovery {
         let start = self.nxt;
         let bytes = Segment::bytes(start, end, fin);
         let rate = self.regulator.before_sent(now, bytes, self.in_flight());
-        self.board.push((start, end), fin, now, rate);
+        self.board.push(start, end, fin, now, rate);
         self.nxt = end;
         self.regulator.on_sent(now, bytes, self.in_flight(), &rate);
         self.rto.start(now, &self.rtt);

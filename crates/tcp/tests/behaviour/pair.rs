@@ -98,7 +98,7 @@ pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
         interest: Interest::ALL,
         tls: tls(),
         cookie_key: 7,
-        known_paths: (congestion::PathStore::default(), 0),
+        known_paths: tcp::DatedPaths::default(),
         initial_sequence: None,
     }
 }

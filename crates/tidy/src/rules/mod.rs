@@ -27,6 +27,7 @@ mod row_names;
 mod shared_fields;
 mod skipped_tests;
 mod subject_line;
+mod tuple_parameters;
 
 /// All house rules.
 pub const RULES: &[Rule] = &[
@@ -55,4 +56,5 @@ pub const RULES: &[Rule] = &[
     shared_fields::RULE,
     skipped_tests::RULE,
     subject_line::RULE,
+    tuple_parameters::RULE,
 ];

@@ -99,7 +99,8 @@ fn over_one(options: &PageOptions, mut stream: Generator) -> Ends {
         Version::Http1 => options.tcp.connections,
         _ => CONCURRENCY,
     };
-    let client = WebClient::ordered(AUTHORITY, plan(&pages, |_| AUTHORITY), concurrency, Box::new(Discard))
+    let (requests, order) = plan(&pages, |_| AUTHORITY);
+    let client = WebClient::ordered(AUTHORITY, requests, order, concurrency, Box::new(Discard))
         .with_windows(options.http2.client_windows())
         .expecting(total);
     Ends { client: Box::new(client), server: Box::new(objects::server(&options.http2)) }
@@ -141,7 +142,7 @@ fn build_many(arguments: &Arguments, branches: &[&Arguments], mut stream: Genera
         request.authority = Some(Rc::clone(&names[*host]));
     }
     let count = ways.len();
-    let loader = PageLoader::new((requests, order), from, origins, ways).expecting(&totals);
+    let loader = PageLoader::new(requests, order, from, origins, ways).expecting(&totals);
     let ends = |(client, http2): (Owned, &Http2Options)| Ends {
         client: Box::new(client),
         server: Box::new(objects::server(http2)),

@@ -60,13 +60,13 @@ impl Routes {
         self.by_real.get(&real).copied()
     }
     /// The stream with a part's own number.
-    pub(super) fn real(&self, local: Local) -> Option<StreamId> {
-        self.by_local.get(&local).copied()
+    pub(super) fn real(&self, part: u32, local: StreamId) -> Option<StreamId> {
+        self.by_local.get(&(part, local)).copied()
     }
 
-    fn insert(&mut self, real: StreamId, local: Local) {
-        self.by_real.insert(real, local);
-        self.by_local.insert(local, real);
+    fn insert(&mut self, real: StreamId, part: u32, local: StreamId) {
+        self.by_real.insert(real, (part, local));
+        self.by_local.insert((part, local), real);
     }
 
     /// A part has opened a stream here. Returns its own number of the stream.
@@ -78,13 +78,13 @@ impl Routes {
         varint::encode(&mut label, u64::from(part));
         varint::encode(&mut label, number);
         opened.push(real);
-        self.insert(real, (part, local));
+        self.insert(real, part, local);
         self.unsent_labels.insert(real, label);
         local
     }
 
     /// The stream that a part has opened here with its own number, also after its end.
-    pub(super) fn opened_as(&self, (part, local): Local) -> Option<u64> {
+    pub(super) fn opened_as(&self, part: u32, local: StreamId) -> Option<u64> {
         let opened = &self.parts.get(part as usize)?.opened[kind(local.direction())];
         opened.get(usize::try_from(local.index()).ok()?).map(|real| real.value())
     }
@@ -116,7 +116,7 @@ impl Routes {
         if self.by_local.contains_key(&local) {
             return Err("two streams with the same number");
         }
-        self.insert(real, local);
+        self.insert(real, local.0, local.1);
         self.parts[part as usize].opened_by_peer[kind(real.direction())] += 1;
         Ok(Some(local))
     }
@@ -163,7 +163,7 @@ mod tests {
             let owners: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
             assert_eq!(owners.last(), Some(&Some((part, local))));
             assert!(owners[..owners.len() - 1].iter().all(Option::is_none));
-            assert_eq!(other.real((part, local)), Some(real));
+            assert_eq!(other.real(part, local), Some(real));
         }
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         assert_eq!(opener.local(real(2)), Some((1, real(0))));
@@ -171,7 +171,7 @@ mod tests {
         opener.delivered(real(2));
         assert_eq!((opener.parts[1].acked, opener.parts[2].acked), (500, 0));
         other.closed(real(2));
-        assert_eq!((other.local(real(2)), other.real((1, real(0)))), (None, None));
+        assert_eq!((other.local(real(2)), other.real(1, real(0))), (None, None));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) struct PartTransport<'a> {
 
 impl PartTransport<'_> {
     fn real(&self, local: StreamId) -> Result<StreamId, StreamError> {
-        self.routes.real((self.part, local)).ok_or(StreamError::Unknown)
+        self.routes.real(self.part, local).ok_or(StreamError::Unknown)
     }
 
     /// The end of a stream that came with its label, once.

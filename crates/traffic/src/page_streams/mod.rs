@@ -125,7 +125,7 @@ impl Client {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Ok(read) = transport.discard(stream) else { return };
         let which = (stream.index() % STREAMS as u64) as usize;
-        self.loading.on_bytes(now, (stream, which), read.bytes);
+        self.loading.on_bytes(now, stream, which, read.bytes);
         for progress in [&mut self.progress, &mut self.streams[which]] {
             progress.note(now, read.bytes);
         }

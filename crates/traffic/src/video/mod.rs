@@ -248,7 +248,8 @@ fn build(arguments: &Arguments, stream: Generator) -> Ends {
     let client = VideoClient::new(
         player,
         options.incremental,
-        (options.pace.map(Pace), options.deadline),
+        options.pace.map(Pace),
+        options.deadline,
         options.http2.client_windows(),
     );
     Ends { client: Box::new(client), server: Box::new(objects::server(&options.http2)) }

@@ -36,7 +36,8 @@ const TRICK_MODE: &str = "http://dashif.org/guidelines/trickmode";
 /// Reads a period, which has this number, counted from 0.
 pub(super) fn read(
     period: &Element<'_>,
-    (window, number): (Window, usize),
+    window: Window,
+    number: usize,
     options: &MpdOptions,
     listed: &Listed,
     reading: &mut Reading,
