@@ -41,7 +41,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 
 /// The list that the queue of a flow is in (RFC 8290 section 4.2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum FlowList {
     /// No list: it is empty and has had its turn.
     #[default]
     Idle,
@@ -55,7 +55,7 @@ struct Flow {
     codel: State,
     /// The bytes that it may still send in this turn.
     deficit: i64,
-    place: Place,
+    place: FlowList,
 }
 
 struct FqCoDel {
@@ -118,19 +118,19 @@ impl FqCoDel {
     }
 
     /// The next flow to serve (RFC 8290 section 4.2): new ones first.
-    fn next_flow(&self) -> Option<(u32, Place)> {
-        let new = self.new.front().map(|flow| (*flow, Place::New));
-        new.or_else(|| self.old.front().map(|flow| (*flow, Place::Old)))
+    fn next_flow(&self) -> Option<(u32, FlowList)> {
+        let new = self.new.front().map(|flow| (*flow, FlowList::New));
+        new.or_else(|| self.old.front().map(|flow| (*flow, FlowList::Old)))
     }
 
     /// Removes the flow at the head of its list, and appends it to the old ones or to no list.
-    fn turn(&mut self, flow: u32, from: Place, to: Place) {
+    fn turn(&mut self, flow: u32, from: FlowList, to: FlowList) {
         let head = match from {
-            Place::New => self.new.pop_front(),
+            FlowList::New => self.new.pop_front(),
             _ => self.old.pop_front(),
         };
         debug_assert_eq!(head, Some(flow), "the flow whose turn it was is first in its list");
-        if to == Place::Old {
+        if to == FlowList::Old {
             self.old.push_back(flow);
         }
         self.flows[flow as usize].place = to;
@@ -143,8 +143,8 @@ impl Queue for FqCoDel {
         let size = packet.size;
         let flow = &mut self.flows[number as usize];
         flow.fifo.push(packet);
-        if flow.place == Place::Idle {
-            (flow.place, flow.deficit) = (Place::New, self.quantum);
+        if flow.place == FlowList::Idle {
+            (flow.place, flow.deficit) = (FlowList::New, self.quantum);
             self.new.push_back(number);
         }
         let admitted = self.bound.admits(self.waiting, size);
@@ -165,7 +165,7 @@ impl Queue for FqCoDel {
             // "It has already dequeued at least a quantum of bytes" (RFC 8290 section 4.2): nothing left is enough.
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
-                self.turn(number, from, Place::Old);
+                self.turn(number, from, FlowList::Old);
                 continue;
             }
             let beside = self.waiting.bytes - flow.fifo.waiting().bytes;
@@ -179,7 +179,7 @@ impl Queue for FqCoDel {
             }
             // A new flow that is empty first joins the old ones; otherwise it would be new again with its next
             // packet and starve them (RFC 8290 section 4.2).
-            self.turn(number, from, if from == Place::New { Place::Old } else { Place::Idle });
+            self.turn(number, from, if from == FlowList::New { FlowList::Old } else { FlowList::Idle });
         }
     }
 
@@ -199,7 +199,7 @@ impl Queue for FqCoDel {
     }
     fn check(&self) {
         let mut waiting = Count::default();
-        let lists = [(&self.new, Place::New), (&self.old, Place::Old)];
+        let lists = [(&self.new, FlowList::New), (&self.old, FlowList::Old)];
         for (list, place) in lists {
             for flow in list.iter().map(|flow| &self.flows[*flow as usize]) {
                 flow.fifo.check();
