@@ -2,7 +2,7 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{AddressedEnd, End, Endpoints, Foreign, QuicEnd, Stack, StackPort};
+use crate::end::{AddressedEnd, End, EndConnection, Endpoints, Foreign, QuicEnd, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
 use crate::flows::{cookie_key, cross_number, ways_of};
@@ -353,7 +353,7 @@ impl FlowSetup<'_> {
         hosts: &mut [HostParts],
         previous: &mut Option<Arc<Config>>,
         [foreign_client, foreign_server]: [bool; 2],
-    ) -> Result<[Stack; 2], RunError> {
+    ) -> Result<[EndConnection; 2], RunError> {
         let config = self.config()?;
         let config = previous.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *previous = Some(Arc::clone(&config));
@@ -366,7 +366,7 @@ impl FlowSetup<'_> {
         let client = if foreign_client {
             let endpoint = foreign(self.client(), Side::Client, 0)?;
             let number = StackPort::add(&mut host.endpoints.foreign, endpoint);
-            Stack::Foreign(AddressedEnd::client(number, self.start(), self.server()))
+            EndConnection::Foreign(AddressedEnd::client(number, self.start(), self.server()))
         } else {
             self.quic_client(host, &config, tls)
         };
@@ -391,13 +391,13 @@ impl FlowSetup<'_> {
         };
         host.servers.entry(local.port()).or_insert((number, config, self.flow.alpn()));
         let server = match foreign_server {
-            true => Stack::Foreign(AddressedEnd::server(number)),
-            false => Stack::Quic(QuicEnd::server(number)),
+            true => EndConnection::Foreign(AddressedEnd::server(number)),
+            false => EndConnection::Quic(QuicEnd::server(number)),
         };
         Ok([client, server])
     }
 
-    fn quic_client(&self, host: &mut HostParts, config: &Arc<Config>, tls: &tls::Context) -> Stack {
+    fn quic_client(&self, host: &mut HostParts, config: &Arc<Config>, tls: &tls::Context) -> EndConnection {
         let mut random = self.random(Side::Client);
         // Skip the draw of an endpoint, so that connections draw as if each had its own endpoint.
         random.bits();
@@ -418,7 +418,7 @@ impl FlowSetup<'_> {
             endpoint.set_known_paths(host.known_paths.quic.clone());
             StackPort::add(&mut host.endpoints.quic, endpoint)
         });
-        Stack::Quic(QuicEnd::client(number, self.start(), opening))
+        EndConnection::Quic(QuicEnd::client(number, self.start(), opening))
     }
 
     /// The number of the endpoint at the server's port, if another flow has added it.
@@ -436,7 +436,7 @@ impl FlowSetup<'_> {
     }
 
     /// Builds the ends of a flow over TCP, each with its own endpoint.
-    fn tcp(&self, hosts: &mut [HostParts]) -> Result<[Stack; 2], RunError> {
+    fn tcp(&self, hosts: &mut [HostParts]) -> Result<[EndConnection; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
         let [client, server] = [(Side::Client, self.flow.client), (Side::Server, self.flow.server)]
             .map(|(side, node)| self.connections(&config, side, hosts[node].known_paths.tcp.clone()));
@@ -448,7 +448,10 @@ impl FlowSetup<'_> {
         let server = StackPort::add(&mut hosts[self.flow.server].endpoints.tcp, server);
         let mut server = AddressedEnd::server(server);
         server.handle = handle;
-        Ok([Stack::Tcp(AddressedEnd::client(client, self.start(), self.server())), Stack::Tcp(server)])
+        Ok([
+            EndConnection::Tcp(AddressedEnd::client(client, self.start(), self.server())),
+            EndConnection::Tcp(server),
+        ])
     }
 
     /// The connections of an end, which are made on demand.
@@ -465,7 +468,7 @@ impl FlowSetup<'_> {
                 Generator::new(seed, &format!("flow {name} {side} connection {index}"))
             };
             let local = remote.map_or(server, |_| SocketAddr::new(client.ip(), ports.of(index)));
-            let setup = tcp::Setup {
+            let setup = tcp::ConnectionInputs {
                 local,
                 config: Arc::clone(&config),
                 random,
@@ -488,7 +491,7 @@ impl FlowSetup<'_> {
         &self,
         shared: &Rc<Shared<'_>>,
         side: Side,
-        stack: Stack,
+        stack: EndConnection,
         application: Box<dyn transport::Application>,
     ) -> End {
         let traced = crate::end::traced(side);

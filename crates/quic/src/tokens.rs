@@ -3,7 +3,7 @@
 
 use crate::address_token::{capacity_token, new_token};
 use crate::bdp_frame::{BdpFrame, Opened};
-use crate::resume::{RememberedServer, Session};
+use crate::resume::{RememberedServer, RememberedSession};
 use congestion::{Learned, Refusal, Resume};
 use random::Generator;
 use std::net::IpAddr;
@@ -91,7 +91,7 @@ impl Tokens {
         self.remembered.is_some()
     }
     /// Remembers a session that can be resumed.
-    pub(crate) fn remember_session(&self, session: Session) {
+    pub(crate) fn remember_session(&self, session: RememberedSession) {
         if let Some(RememberedServer { memory, server }) = &self.remembered {
             memory.remember_session(server, session);
         }

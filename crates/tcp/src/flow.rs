@@ -405,7 +405,7 @@ mod tests {
 
     fn connections(limit: usize) -> TcpConnections {
         let make = |now: Time, index: usize, remote: Option<SocketAddr>| {
-            let setup = crate::Setup {
+            let setup = crate::ConnectionInputs {
                 local: ([10, 0, 0, 1], 1 + index as u16).into(),
                 config: Arc::default(),
                 random: random::Generator::new(1, "test"),

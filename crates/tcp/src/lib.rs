@@ -34,7 +34,7 @@ mod tlp;
 mod window;
 
 pub use config::{Config, FastOpen, Layer};
-pub use connection::{Arrival, Connection, Setup, Transmit};
+pub use connection::{Arrival, Connection, ConnectionInputs, Transmit};
 pub use endpoint::Endpoint;
 pub use event::{CloseReason, Event};
 pub use flow::{ConnectionFactory, TCP_STREAM, TcpConnections, TcpTransport};

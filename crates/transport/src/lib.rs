@@ -30,7 +30,7 @@ pub use path::PathView;
 pub use priority::Priority;
 pub use program::{Owned, Program};
 pub use report::{Load, Number, ObjectLoad, PageLoad, Part, Playback, PlaybackBooks, Progress, Report};
-pub use serve::{Host, serve};
+pub use serve::{Environment, serve};
 pub use stack::{Connection, Handle, Notified, Snapshot, Stack};
 pub use streams::{FlowControl, Streams, UnknownLimits};
 pub use tally::Tally;

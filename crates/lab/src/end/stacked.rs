@@ -151,7 +151,7 @@ pub(crate) struct Endpoints {
 
 /// The place of an endpoint: its kind, and its number among those of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum EndpointId {
     Quic(usize),
     Tcp(usize),
     Foreign(usize),
@@ -159,15 +159,15 @@ pub(crate) enum Place {
 
 impl Endpoints {
     /// Numbers the timers of all endpoints, starting at `first`; returns their places in this order.
-    pub(crate) fn set_timers(&mut self, first: usize) -> Vec<Place> {
+    pub(crate) fn set_timers(&mut self, first: usize) -> Vec<EndpointId> {
         let mut places = Vec::new();
         let mut number = |place| {
             places.push(place);
             first + places.len() - 1
         };
-        (0..).zip(&mut self.quic).for_each(|(at, port)| port.timer = number(Place::Quic(at)));
-        (0..).zip(&mut self.tcp).for_each(|(at, port)| port.timer = number(Place::Tcp(at)));
-        (0..).zip(&mut self.foreign).for_each(|(at, port)| port.timer = number(Place::Foreign(at)));
+        (0..).zip(&mut self.quic).for_each(|(at, port)| port.timer = number(EndpointId::Quic(at)));
+        (0..).zip(&mut self.tcp).for_each(|(at, port)| port.timer = number(EndpointId::Tcp(at)));
+        (0..).zip(&mut self.foreign).for_each(|(at, port)| port.timer = number(EndpointId::Foreign(at)));
         places
     }
 }
@@ -274,9 +274,9 @@ fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
     ends[slot] = (handle, end as u32);
 }
 
-impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
+impl<S: Stack> transport::Environment<S> for Serving<'_, '_, '_> {
     /// The number of an end.
-    type Place = usize;
+    type Key = usize;
     /// The packet that the datagram becomes.
     type Buffer = Box<Packet>;
 
@@ -367,7 +367,7 @@ impl End {
         {
             packet.leave_by(port);
         }
-        if matches!(self.stack, super::Stack::Tcp(_)) {
+        if matches!(self.stack, super::EndConnection::Tcp(_)) {
             packet.carry_tcp();
         }
         if self.captured {
@@ -420,15 +420,15 @@ impl End {
     fn keep_last<C: Connection + ?Sized>(&mut self, connection: &C) {
         let last = Box::new(connection.snapshot(self.application.no_error()));
         match &mut self.stack {
-            super::Stack::Quic(end) => end.last = Some(last),
-            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.last = Some(last),
+            super::EndConnection::Quic(end) => end.last = Some(last),
+            super::EndConnection::Tcp(end) | super::EndConnection::Foreign(end) => end.last = Some(last),
         }
     }
 
     fn set_handle(&mut self, handle: Handle) {
         match &mut self.stack {
-            super::Stack::Quic(end) => end.handle = Some(handle),
-            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.handle = Some(handle),
+            super::EndConnection::Quic(end) => end.handle = Some(handle),
+            super::EndConnection::Tcp(end) | super::EndConnection::Foreign(end) => end.handle = Some(handle),
         }
     }
 }

@@ -17,7 +17,7 @@ use random::Generator;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use tcp::{Connection, Setup, TlsSizes};
+use tcp::{Connection, ConnectionInputs, TlsSizes};
 use trace::{Event, Log};
 use units::parameter::{Arguments, Component, Row};
 use units::{Time, Timers};
@@ -163,11 +163,17 @@ impl Pep {
     }
 
     /// The inputs of the connection on a side of a flow's connection with this number.
-    fn setup(&mut self, side: Side, Ends { client, server }: Ends, flow: u32, number: u32) -> Setup {
+    fn setup(
+        &mut self,
+        side: Side,
+        Ends { client, server }: Ends,
+        flow: u32,
+        number: u32,
+    ) -> ConnectionInputs {
         let (local, remote) = if side == Side::Client { (server, client) } else { (client, server) };
         let size = self.segment_size(remote.ip());
         let stream = format!("{} flow {} connection {number} {} side", self.name, flow / 2, side.name());
-        Setup {
+        ConnectionInputs {
             local,
             config: self.configs[side as usize].fitting(size),
             random: Generator::new(self.seed, &stream),

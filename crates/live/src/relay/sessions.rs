@@ -18,7 +18,7 @@ const MAX_LEFT: usize = 32;
 #[derive(Debug)]
 pub(super) struct Sessions<E> {
     numbers: BTreeMap<(SocketAddr, usize), u16>,
-    sessions: BTreeMap<u16, Session<E>>,
+    sessions: BTreeMap<u16, RelayedEnd<E>>,
     next: u16,
     /// How many there have been.
     pub(super) opened: u64,
@@ -26,7 +26,7 @@ pub(super) struct Sessions<E> {
 
 /// An end.
 #[derive(Debug)]
-pub(super) struct Session<E> {
+pub(super) struct RelayedEnd<E> {
     /// Its address.
     pub(super) address: SocketAddr,
     /// The number of the relay's pair.
@@ -67,14 +67,14 @@ impl<E> Sessions<E> {
         self.next = (number + 1) % NUMBERS;
         self.opened += 1;
         self.numbers.insert((address, pair), number);
-        self.sessions.insert(number, Session { address, pair, end, last_used: now });
+        self.sessions.insert(number, RelayedEnd { address, pair, end, last_used: now });
         Ok(number)
     }
 
-    pub(super) fn get(&self, number: u16) -> Option<&Session<E>> {
+    pub(super) fn get(&self, number: u16) -> Option<&RelayedEnd<E>> {
         self.sessions.get(&number)
     }
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u16, &Session<E>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u16, &RelayedEnd<E>)> {
         self.sessions.iter().map(|(number, session)| (*number, session))
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct BufferOptions<'a> {
     pub queue: &'a Component,
     /// The name for errors.
     pub name: &'a str,
-    pub setup: queue::Setup<'a>,
+    pub setup: queue::LinkProperties<'a>,
     /// Whether the delay of each packet is counted.
     pub delays: bool,
     pub interest: Interest,

@@ -21,7 +21,7 @@ use crate::exits::Exits;
 use crate::link::Line;
 use crate::loss::{self, Loss};
 use crate::packet::Packet;
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use crate::rate::{self, Server};
 use std::collections::VecDeque;
 use trace::Log;
@@ -119,7 +119,7 @@ impl Shared {
             let buffer = BufferOptions {
                 queue: &queue,
                 name,
-                setup: Setup {
+                setup: LinkProperties {
                     rate: server.mean_rate(),
                     round_trip: delay + delay,
                     mtu,

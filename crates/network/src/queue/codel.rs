@@ -1,7 +1,7 @@
 //! CoDel (RFC 8289): signals when packets have waited longer than a target for an interval, ever more often.
 
 use super::fifo::Fifo;
-use super::{Bound, Queue, Report, Setup, Waiting};
+use super::{Bound, LinkProperties, Queue, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::parameter::{Limit, Options, Row};
@@ -57,7 +57,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(options: &LawOptions, setup: Setup<'_>) -> Law {
+    pub(super) fn new(options: &LawOptions, setup: LinkProperties<'_>) -> Law {
         Law {
             target: options.target,
             interval: options.interval,
@@ -180,7 +180,7 @@ struct CoDel {
 }
 
 impl CoDel {
-    fn new(law: Law, limit: Limit, setup: Setup<'_>) -> CoDel {
+    fn new(law: Law, limit: Limit, setup: LinkProperties<'_>) -> CoDel {
         CoDel { law, state: State::default(), fifo: Fifo::default(), bound: Bound::new(limit, setup) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::codel::{Law, LawOptions, State};
 use super::fifo::Fifo;
-use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Generator;
@@ -73,7 +73,11 @@ struct FqCoDel {
 }
 
 impl FqCoDel {
-    fn new(options: &FqCoDelOptions, setup: Setup<'_>, mut stream: Generator) -> Result<FqCoDel, QueueError> {
+    fn new(
+        options: &FqCoDelOptions,
+        setup: LinkProperties<'_>,
+        mut stream: Generator,
+    ) -> Result<FqCoDel, QueueError> {
         let quantum = options.quantum.as_bytes().min(1 << 40) as i64;
         if quantum == 0 {
             return Err(QueueError::Zero("quantum"));

@@ -1,6 +1,6 @@
 //! The path of a packet through a world: its treatment at a node, and its next hop.
 
-use super::{Place, Watch, World};
+use super::{Occupant, Watch, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
@@ -117,23 +117,23 @@ impl<H: Node> World<H> {
         }
         watch.acts(index, self.now);
         match &mut self.nodes[index] {
-            Place::Host(host) => {
+            Occupant::Host(host) => {
                 host.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, host.wake_at());
             }
-            Place::Middlebox(middlebox) => {
+            Occupant::Middlebox(middlebox) => {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 if cfg!(debug_assertions) {
                     middlebox.check();
                 }
                 self.timers.set(index, middlebox.wake_at());
             }
-            Place::Fronted(front) => {
+            Occupant::Fronted(front) => {
                 front.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, front.wake_at());
             }
-            Place::Gate(_) => return self.arrive_at_gate(node, port, packet),
-            Place::Router => return self.drop_unroutable(node, packet),
+            Occupant::Gate(_) => return self.arrive_at_gate(node, port, packet),
+            Occupant::Router => return self.drop_unroutable(node, packet),
         }
         self.forward_all(node);
     }
@@ -141,7 +141,7 @@ impl<H: Node> World<H> {
     /// Handles a packet at its gate. Simulations have none.
     #[cold]
     fn arrive_at_gate(&mut self, node: NodeId, port: Port, packet: Box<Packet>) {
-        let Place::Gate(gate) = &mut self.nodes[node.0 as usize] else {
+        let Occupant::Gate(gate) = &mut self.nodes[node.0 as usize] else {
             unreachable!("the caller has found a gate at this node")
         };
         gate.accept(self.now, port, packet, &mut self.exits);

@@ -4,7 +4,7 @@ use super::Connection;
 use super::establish::RememberedTerms;
 use crate::error::TransportError;
 use crate::event::Event;
-use crate::resume::{Session, ZeroRtt, lowered, remembered};
+use crate::resume::{RememberedSession, ZeroRtt, lowered, remembered};
 use tls::EarlyData;
 use units::Time;
 use wire::{Code, TransportParameters};
@@ -174,7 +174,7 @@ impl Connection {
     pub(super) fn remember_sessions(&mut self) {
         let Some(peer) = self.peer.as_ref().filter(|_| self.tokens.remembers()) else { return };
         for ticket in self.session.take_tickets() {
-            let session = Session {
+            let session = RememberedSession {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),

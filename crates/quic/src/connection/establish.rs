@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
-use crate::resume::{RememberedServer, Session, admits, terms};
+use crate::resume::{RememberedServer, RememberedSession, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use congestion::TicketKey;
@@ -275,7 +275,7 @@ pub(super) fn recall(
     opening: &Opening,
     remembered: Option<&RememberedServer>,
     version: Version,
-) -> Option<Session> {
+) -> Option<RememberedSession> {
     let known = remembered.filter(|_| opening.resume)?;
     known.memory.take_session(&known.server, version)
 }
@@ -285,10 +285,10 @@ pub(super) fn start_client(
     context: &tls::Context,
     start: tls::Start,
     opening: &Opening,
-    remembered: Option<Session>,
+    remembered: Option<RememberedSession>,
 ) -> Result<(tls::Session, Option<RememberedTerms>), TransportError> {
     let (ticket, relied_on) = match remembered {
-        Some(Session { ticket, parameters, alpn, .. }) => {
+        Some(RememberedSession { ticket, parameters, alpn, .. }) => {
             (Some(ticket), Some(RememberedTerms { parameters, alpn }))
         }
         None => (None, None),

@@ -62,7 +62,7 @@ pub struct Transmit {
 
 /// The inputs for a new connection end.
 #[derive(Debug)]
-pub struct Setup {
+pub struct ConnectionInputs {
     /// The local address.
     pub local: SocketAddr,
     /// The options.
@@ -236,9 +236,22 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(setup: Setup, side: Side, remote: Option<SocketAddr>, state: State) -> Option<Connection> {
-        let Setup { local, config, mut random, interest, tls, cookie_key, known_paths, initial_sequence } =
-            setup;
+    fn new(
+        setup: ConnectionInputs,
+        side: Side,
+        remote: Option<SocketAddr>,
+        state: State,
+    ) -> Option<Connection> {
+        let ConnectionInputs {
+            local,
+            config,
+            mut random,
+            interest,
+            tls,
+            cookie_key,
+            known_paths,
+            initial_sequence,
+        } = setup;
         let drawn = random.bits();
         let clock = Clock::new((drawn >> 32) as u32);
         let (size, most) = (config.receive_buffer.as_bytes(), config.max_receive_buffer.as_bytes());
@@ -282,7 +295,7 @@ impl Connection {
 
     /// Creates the end that opens a connection to this address; its first segment is the SYN (RFC 9293 section 3.10.1).
     /// Returns `None` if the configured controller does not exist.
-    pub fn connect(now: Time, setup: Setup, remote: SocketAddr) -> Option<Connection> {
+    pub fn connect(now: Time, setup: ConnectionInputs, remote: SocketAddr) -> Option<Connection> {
         let mut connection = Connection::new(setup, Side::Client, Some(remote), State::SynSent)?;
         connection.opening.syn.due = true;
         connection.trace_start(now);
@@ -292,7 +305,7 @@ impl Connection {
 
     /// Creates the end that waits for a connection (RFC 9293 section 3.10.1). Returns `None` if the configured
     /// controller does not exist.
-    pub fn listen(setup: Setup) -> Option<Connection> {
+    pub fn listen(setup: ConnectionInputs) -> Option<Connection> {
         Connection::new(setup, Side::Server, None, State::Listen)
     }
 

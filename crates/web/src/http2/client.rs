@@ -1,6 +1,6 @@
 //! The client of HTTP/2.
 
-use super::session::{Session, Step};
+use super::session::{Http2Connection, Step};
 use super::{MAX_FIELD_SECTION, MAX_STREAMS, Windows};
 use crate::{Failure, Fetches, Head, Method, OpenBody, Request, Take};
 use http::http2::{self, Code, Error, Settings};
@@ -31,7 +31,7 @@ struct Exchange {
 #[derive(Debug)]
 pub(crate) struct Http2Client {
     authority: String,
-    session: Session,
+    session: Http2Connection,
     /// The connection.
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
@@ -61,7 +61,7 @@ impl Http2Client {
         };
         Http2Client {
             authority: authority.to_owned(),
-            session: Session::new(Side::Client, &settings, windows),
+            session: Http2Connection::new(Side::Client, &settings, windows),
             stream: None,
             exchanges: BTreeMap::new(),
             next: 1,

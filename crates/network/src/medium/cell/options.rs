@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::medium::{self, Lane, MediumOptions, Outlook, Way, channel};
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use radio::channel::Sites;
 use random::Generator;
 use std::collections::VecDeque;
@@ -340,7 +340,7 @@ fn cell(options: &MediumOptions<'_>, cell: &CellOptions, air: Air) -> Result<Cel
             let buffer = BufferOptions {
                 queue: &values.queue,
                 name: &place,
-                setup: Setup {
+                setup: LinkProperties {
                     rate: Some(rate),
                     round_trip: ROUND_TRIP,
                     mtu: values.mtu,
@@ -432,7 +432,7 @@ fn radio_link(
     let wave = &own.channel;
     let channel = |(number, at_m): (usize, &f64)| {
         let site = channel::Site { number, count: places.len(), at_m: *at_m };
-        channel::build(wave.name, &wave.arguments, &channel::Setup { stream, bandwidth_hz, site })
+        channel::build(wave.name, &wave.arguments, &channel::ChannelInputs { stream, bandwidth_hz, site })
     };
     let channels = places.iter().enumerate().map(channel).collect::<Result<_, _>>()?;
     let errors = |fails: &Component| errors::build(fails.name, &fails.arguments);
