@@ -16,7 +16,7 @@ use crate::scenario::{
 };
 use crate::shared::Shared;
 use congestion::PathStore;
-use network::{Count, NodeId, Packet, Port, Routes, World, node_address};
+use network::{Count, NodeId, Packet, Port, Prefetch, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Generator;
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,7 +113,7 @@ fn build_world<'a>(
     // Receivers of cross traffic are hosts, too, since only hosts have routes.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
     let mut places = hosts.into_iter().zip(crossing);
-    Network { scenario, seed, interest }.world_with(routes, shared.capture.clone(), |node| {
+    let world = Network { scenario, seed, interest }.world_with(routes, shared.capture.clone(), |node| {
         let (parts, crossing) = places.next()?;
         let used = !parts.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
@@ -126,7 +126,10 @@ fn build_world<'a>(
                 Rc::clone(shared),
             )
         })
-    })
+    });
+    let mut world = world?;
+    world.prefetch(Prefetch { depth: Host::foresight, announce: Host::foresee });
+    Ok(world)
 }
 
 /// The ends of all flows that belong to applications with several connections.

@@ -12,6 +12,7 @@
 mod answer;
 mod audit;
 mod forward;
+mod prefetch;
 
 use crate::address::{NodeId, Port};
 use crate::books::PacketBooks;
@@ -29,6 +30,8 @@ use crate::routes::Routes;
 use crate::topology::Topology;
 pub use answer::AnswerCounts;
 use forward::Ways;
+pub use prefetch::Prefetch;
+use prefetch::Prefetching;
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Time, Timers};
@@ -197,8 +200,7 @@ pub struct World<H> {
     nodes: Vec<Occupant<H>>,
     /// Whether each node takes packets in transit.
     transit: Vec<bool>,
-    /// The number of packets that each node foresees.
-    foresight: Vec<usize>,
+    prefetching: Prefetching<H>,
     links: Vec<Link>,
     /// The node and the port at the end of each direction of a link.
     ends: Vec<(NodeId, Port)>,
@@ -267,13 +269,12 @@ impl<H: Node> World<H> {
         // What comes from outside may be for a router, too, and its answers are.
         let has_gate = places.iter().any(|place| matches!(place, Occupant::Gate(_)));
         routes.keep(|node| has_gate || !matches!(places[node.0 as usize], Occupant::Router));
-        let node = |place: &Occupant<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
         let mut world = World {
             now: Time::ZERO,
             events: 0,
             earlier_events: 0,
             transit: places.iter().map(|place| place.node().is_some_and(Node::takes_transit)).collect(),
-            foresight: places.iter().map(|place| node(place, |node| node.foresight())).collect(),
+            prefetching: Prefetching::default(),
             ends,
             attached,
             processors,
@@ -567,9 +568,7 @@ impl<H: Node> World<H> {
             self.events += 1;
             watch.acts(element, now);
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
-                if self.foresight[node.0 as usize] > 0 {
-                    self.foresee(direction, node);
-                }
+                self.prefetching.announce(&self.nodes, &self.links[direction], node);
                 self.arrive(node, port, packet, watch);
             }
         }
@@ -605,17 +604,5 @@ impl<H: Node> World<H> {
     fn set_medium_timer(&mut self, medium: usize) {
         let at = self.media[medium].wake_at();
         self.timers.set(self.nodes.len() + self.links.len() + medium, at);
-    }
-
-    /// Announces a packet that will arrive from a link to its host, and prefetches the packet that is announced
-    /// next.
-    fn foresee(&self, direction: usize, node: NodeId) {
-        let (node, link) = (node.0 as usize, &self.links[direction]);
-        let listener = self.nodes[node].node().expect("a node that foresees packets is no router");
-        for ahead in 0..self.foresight[node] {
-            let Some(packet) = link.upcoming(ahead) else { return };
-            listener.foresee(packet, ahead);
-        }
-        link.upcoming(self.foresight[node]).into_iter().for_each(units::cache::ask_for);
     }
 }
