@@ -3,7 +3,7 @@
 
 use network::medium::{self, MediumOptions};
 use network::{
-    Carriers, Exits, LINK, Link, LinkOptions, Node, NodeId, Packet, Place, Port, Step, Topology, World,
+    Carriers, Exits, LINK, Link, LinkOptions, Node, NodeId, Occupant, Packet, Port, Step, Topology, World,
     node_address,
 };
 use random::Generator;
@@ -82,9 +82,9 @@ impl Star {
             topology.add_medium("air", &attached, true).expect("a name of its own");
             carriers.media.push(self.medium());
         }
-        let mut places = vec![Place::Router];
+        let mut places = vec![Occupant::Router];
         for (first, other, sends) in [(1, 1 + self.terminals, self.up), (1 + self.terminals, 1, !self.up)] {
-            let host = |n: u32| Place::Host(self.host(n, [first + n, other + n], sends));
+            let host = |n: u32| Occupant::Host(self.host(n, [first + n, other + n], sends));
             places.extend((0..self.terminals).map(host));
         }
         Running(World::new(&topology, carriers, places))

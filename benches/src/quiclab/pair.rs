@@ -120,8 +120,8 @@ struct End<'e> {
     sent: Vec<(Transmit, Vec<u8>)>,
 }
 
-impl transport::Host<Endpoint> for End<'_> {
-    type Place = ();
+impl transport::Environment<Endpoint> for End<'_> {
+    type Key = ();
     type Buffer = Vec<u8>;
 
     fn attend(&mut self, _: Time, _: Handle, connection: &mut Connection) {

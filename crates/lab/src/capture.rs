@@ -47,6 +47,19 @@ const PACKET_HEAD: usize = 28;
 /// The size of the buffer in front of the file.
 const BUFFER: usize = 128 * 1024;
 
+/// What a packet carries on its way, and from where to where.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried<'a> {
+    /// The address of the sender.
+    pub source: SocketAddr,
+    /// The address of the receiver.
+    pub destination: SocketAddr,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The TCP segment, or the payload of UDP.
+    pub bytes: &'a [u8],
+}
+
 /// A capture that is written. It has a buffer of its own, so the writer needs none.
 pub struct Capture<W: Write> {
     out: PcapNgWriter<BufWriter<W>>,
@@ -162,15 +175,8 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// Those of [`Capture::packet`].
-    pub fn segment(
-        &mut self,
-        now: Time,
-        (source, destination): (SocketAddr, SocketAddr),
-        ecn: u8,
-        segment: &[u8],
-        damage: Option<Damage>,
-    ) -> io::Result<()> {
-        let ecn = Ecn::from_bits(ecn);
+    pub fn segment(&mut self, now: Time, carried: &Carried<'_>, damage: Option<Damage>) -> io::Result<()> {
+        let Carried { source, destination, ecn, bytes: segment } = *carried;
         let packet = ip::TcpPacket { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, segment };
         let length = ip_header_size(source) + segment.len();
         let comment = damage.map(|damage| comment_of(damage, "TCP segment"));
@@ -191,15 +197,8 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// Those of [`Capture::packet`].
-    pub fn altered_packet(
-        &mut self,
-        now: Time,
-        (source, destination): (SocketAddr, SocketAddr),
-        ecn: u8,
-        bytes: &[u8],
-        damage: Damage,
-    ) -> io::Result<()> {
-        let ecn = Ecn::from_bits(ecn);
+    pub fn altered_packet(&mut self, now: Time, carried: &Carried<'_>, damage: Damage) -> io::Result<()> {
+        let Carried { source, destination, ecn, bytes } = *carried;
         let packet = ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes };
         let headers = ip::headers_size(source);
         let cut = headers + before_damage(bytes, damage);

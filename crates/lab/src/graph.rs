@@ -9,7 +9,7 @@ use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
 use network::processing::{Processor, ProcessorOptions};
-use network::{BuildError, Carriers, Front, Link, LinkOptions, NodeId, Place, Routes, World};
+use network::{BuildError, Carriers, Front, Link, LinkOptions, NodeId, Occupant, Routes, World};
 use random::{Generator, Watch};
 use trace::Interest;
 use units::parameter::{Arguments, Component, Options};
@@ -57,19 +57,19 @@ impl Network<'_> {
             places.push(match (host(node), self.middlebox(node, &stream, &run)?) {
                 (Some(host), Some(middlebox)) => {
                     let at = NodeId(node as u32);
-                    Place::Fronted(Box::new(Front::new(
+                    Occupant::Fronted(Box::new(Front::new(
                         at,
                         host,
                         middlebox,
                         self.scenario.port_to_host(node),
                     )))
                 }
-                (Some(host), None) => Place::Host(host),
-                (None, Some(middlebox)) => Place::Middlebox(middlebox),
+                (Some(host), None) => Occupant::Host(host),
+                (None, Some(middlebox)) => Occupant::Middlebox(middlebox),
                 (None, None) if self.scenario.nodes[node].kind == NodeKind::Gate => {
-                    Place::Gate(Gate::default())
+                    Occupant::Gate(Gate::default())
                 }
-                (None, None) => Place::Router,
+                (None, None) => Occupant::Router,
             });
         }
         Ok(World::with_routes(routes, carriers, places))

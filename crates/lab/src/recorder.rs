@@ -14,6 +14,17 @@ pub(crate) fn proxied_name(connection: &str, node: &str) -> String {
     format!("{connection} at {node}")
 }
 
+/// A connection of a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Proxied {
+    /// The node of the proxy.
+    pub node: u32,
+    /// The flow number of the sender.
+    pub sender: u32,
+    /// The number of the connection among the sender's, counted from 0.
+    pub number: usize,
+}
+
 /// The sinks of a run, and the subjects of their records.
 pub(crate) struct Recorder<'a> {
     sinks: Fan<'a>,
@@ -21,7 +32,7 @@ pub(crate) struct Recorder<'a> {
     /// The subjects of further connections of an end, by the subject of its first one and their index.
     parts: BTreeMap<(u32, usize), u32>,
     /// The subjects of the connections of proxies, by node, number of the sender, and number of the connection.
-    proxied: BTreeMap<(u32, u32, usize), u32>,
+    proxied: BTreeMap<Proxied, u32>,
 }
 
 impl<'a> Recorder<'a> {
@@ -47,12 +58,11 @@ impl<'a> Recorder<'a> {
             subjects.register(&name, role)
         })
     }
-    /// The subject of a connection of a proxy, by node, number of the sender, and number of the connection; registered now
-    /// if necessary. The proxy takes the place of `side`.
-    pub(crate) fn proxied(&mut self, of: (u32, u32, usize), flow: &str, node: &str, side: Side) -> u32 {
+    /// The subject of a connection of a proxy, registered now if necessary. The proxy takes the place of `side`.
+    pub(crate) fn proxied(&mut self, of: Proxied, flow: &str, node: &str, side: Side) -> u32 {
         let subjects = &mut self.subjects;
         *self.proxied.entry(of).or_insert_with(|| {
-            let name = proxied_name(&connection_name(flow, of.2), node);
+            let name = proxied_name(&connection_name(flow, of.number), node);
             subjects.register(&name, Role::Connection(side))
         })
     }

@@ -9,7 +9,7 @@ use crate::event::{Actions, Agenda};
 use crate::host::Host;
 use crate::order::Order;
 use crate::recorded;
-use crate::recorder::{Recorder, connection_name, proxied_name};
+use crate::recorder::{Proxied, Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, RecordOptions, Scenario};
 use crate::shared::{Awaited, Shared};
 use crate::summary::{self, CarrierReport, Finished, PROCESSING, Summary};
@@ -430,7 +430,7 @@ impl LogSubjects {
             // A connection from outside is of no flow, and has no records.
             let Some(flow) = flows.get(flow) else { return };
             let name = &nodes[node.0 as usize];
-            let of = (node.0, sender, number as usize);
+            let of = Proxied { node: node.0, sender, number: number as usize };
             let subject = recorder.proxied(of, flow, name, traced(side));
             shared.note_records(recorder.take(subject, log));
         });
@@ -498,7 +498,7 @@ impl Actions for World<Host<'_>> {
     }
     fn migrate(&mut self, node: NodeId, flow: usize, port: Port, how: Migration) -> Result<(), MigrateError> {
         self.use_port_address(node, port);
-        self.act(node, |host, now, exits| host.migrate(now, flow, (port, how), exits))
+        self.act(node, |host, now, exits| host.migrate(now, flow, port, how, exits))
             .expect("the client of a flow is at a host")
     }
     fn forget(&mut self, node: NodeId) {

@@ -173,14 +173,14 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
     }
     let links = finished.links.iter().enumerate().map(|(direction, report)| {
         let name = &scenario.links[direction / 2].name;
-        carrier(name, ("direction", DIRECTIONS[direction % 2].0), report)
+        carrier(name, "direction", DIRECTIONS[direction % 2].0, report)
     });
     root.add("links", Value::List(links.collect()));
     if !finished.media.is_empty() {
         let media = scenario.media.iter().zip(&finished.media).flat_map(|(medium, reports)| {
             let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
             reports.iter().map(move |(lane, report)| {
-                let mut entry = carrier(&medium.name, ("attachment", name(lane.from)), report);
+                let mut entry = carrier(&medium.name, "attachment", name(lane.from), report);
                 if let Some(to) = lane.to {
                     entry.add("to", name(to));
                 }
@@ -457,7 +457,7 @@ fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
 }
 
 /// The entry of a direction of a link, or of a lane of a medium, which `part` names by a key and a value.
-fn carrier(name: &str, (part, of): (&'static str, &str), report: &CarrierReport) -> Value {
+fn carrier(name: &str, part: &'static str, of: &str, report: &CarrierReport) -> Value {
     let mut entry = table! { "name": name };
     entry.add(part, of);
     entry.extend(counters(report));

@@ -2,7 +2,7 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{AddressedEnd, End, Endpoints, QuicEnd, Stack, StackPort};
+use crate::end::{AddressedEnd, End, EndConnection, Endpoints, QuicEnd, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
 use crate::flows::{cookie_key, cross_number, ways_of};
@@ -16,7 +16,7 @@ use crate::scenario::{
 };
 use crate::shared::Shared;
 use congestion::PathStore;
-use network::{Count, NodeId, Packet, Port, Routes, World, node_address};
+use network::{Count, NodeId, Packet, Port, Prefetch, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Generator;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +104,7 @@ fn build_world<'a>(
             Some(ends) => ends,
             None => setup.ends()?,
         };
-        setup.add_ends(&mut hosts, &scenario.nodes, (shared, ends), &mut previous)?;
+        setup.add_ends(&mut hosts, &scenario.nodes, shared, ends, &mut previous)?;
     }
     let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
@@ -113,18 +113,23 @@ fn build_world<'a>(
     // Receivers of cross traffic are hosts, too, since only hosts have routes.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
     let mut places = hosts.into_iter().zip(crossing);
-    Network { scenario, seed, interest }.world_with(routes, shared.capture.clone(), |node| {
+    let world = Network { scenario, seed, interest }.world_with(routes, shared.capture.clone(), |node| {
         let (parts, crossing) = places.next()?;
         let used = !parts.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
             Host::new(
                 NodeId(node as u32),
-                (parts.ends, parts.endpoints, parts.known_paths),
+                parts.ends,
+                parts.endpoints,
+                parts.known_paths,
                 crossing,
                 Rc::clone(shared),
             )
         })
-    })
+    });
+    let mut world = world?;
+    world.prefetch(Prefetch { depth: Host::foresight, announce: Host::foresee });
+    Ok(world)
 }
 
 /// The ends of all flows that belong to applications with several connections.
@@ -290,7 +295,8 @@ impl FlowSetup<'_> {
         &self,
         hosts: &mut [HostParts],
         nodes: &[Node],
-        (shared, ends): (&Rc<Shared<'_>>, Ends),
+        shared: &Rc<Shared<'_>>,
+        ends: Ends,
         previous: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
@@ -327,7 +333,7 @@ impl FlowSetup<'_> {
         hosts: &mut [HostParts],
         previous: &mut Option<Arc<Config>>,
         nodes: &[Node],
-    ) -> Result<[Stack; 2], RunError> {
+    ) -> Result<[EndConnection; 2], RunError> {
         let config = self.config()?;
         let config = previous.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *previous = Some(Arc::clone(&config));
@@ -341,7 +347,7 @@ impl FlowSetup<'_> {
         let client = if let Some(stack) = client_stack {
             let endpoint = foreign(stack, self.client(), Side::Client, 0);
             let number = StackPort::add(&mut host.endpoints.foreign, endpoint);
-            Stack::Foreign(AddressedEnd::client(number, self.start(), self.server()))
+            EndConnection::Foreign(AddressedEnd::client(number, self.start(), self.server()))
         } else {
             self.quic_client(host, &config, tls)
         };
@@ -366,13 +372,13 @@ impl FlowSetup<'_> {
         };
         host.servers.entry(local.port()).or_insert((number, config, self.flow.alpn()));
         let server = match server_stack {
-            Some(_) => Stack::Foreign(AddressedEnd::server(number)),
-            None => Stack::Quic(QuicEnd::server(number)),
+            Some(_) => EndConnection::Foreign(AddressedEnd::server(number)),
+            None => EndConnection::Quic(QuicEnd::server(number)),
         };
         Ok([client, server])
     }
 
-    fn quic_client(&self, host: &mut HostParts, config: &Arc<Config>, tls: &tls::Context) -> Stack {
+    fn quic_client(&self, host: &mut HostParts, config: &Arc<Config>, tls: &tls::Context) -> EndConnection {
         let mut random = self.random(Side::Client);
         // Skip the draw of an endpoint, so that connections draw as if each had its own endpoint.
         random.bits();
@@ -393,7 +399,7 @@ impl FlowSetup<'_> {
             endpoint.set_known_paths(host.known_paths.quic.clone());
             StackPort::add(&mut host.endpoints.quic, endpoint)
         });
-        Stack::Quic(QuicEnd::client(number, self.start(), opening))
+        EndConnection::Quic(QuicEnd::client(number, self.start(), opening))
     }
 
     /// The number of the endpoint at the server's port, if another flow has added it.
@@ -411,7 +417,7 @@ impl FlowSetup<'_> {
     }
 
     /// Builds the ends of a flow over TCP, each with its own endpoint.
-    fn tcp(&self, hosts: &mut [HostParts]) -> Result<[Stack; 2], RunError> {
+    fn tcp(&self, hosts: &mut [HostParts]) -> Result<[EndConnection; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
         let [client, server] = [(Side::Client, self.flow.client), (Side::Server, self.flow.server)]
             .map(|(side, node)| self.connections(&config, side, hosts[node].known_paths.tcp.clone()));
@@ -423,7 +429,10 @@ impl FlowSetup<'_> {
         let server = StackPort::add(&mut hosts[self.flow.server].endpoints.tcp, server);
         let mut server = AddressedEnd::server(server);
         server.handle = handle;
-        Ok([Stack::Tcp(AddressedEnd::client(client, self.start(), self.server())), Stack::Tcp(server)])
+        Ok([
+            EndConnection::Tcp(AddressedEnd::client(client, self.start(), self.server())),
+            EndConnection::Tcp(server),
+        ])
     }
 
     /// The connections of an end, which are made on demand.
@@ -440,14 +449,14 @@ impl FlowSetup<'_> {
                 Generator::new(seed, &format!("flow {name} {side} connection {index}"))
             };
             let local = remote.map_or(server, |_| SocketAddr::new(client.ip(), ports.of(index)));
-            let setup = tcp::Setup {
+            let setup = tcp::ConnectionInputs {
                 local,
                 config: Arc::clone(&config),
                 random,
                 interest,
                 tls: tls.clone(),
                 cookie_key,
-                known_paths: (known_paths.clone(), EPOCH_MS),
+                known_paths: tcp::DatedPaths { store: known_paths.clone(), epoch_ms: EPOCH_MS },
                 initial_sequence: None,
             };
             match remote {
@@ -463,7 +472,7 @@ impl FlowSetup<'_> {
         &self,
         shared: &Rc<Shared<'_>>,
         side: Side,
-        stack: Stack,
+        stack: EndConnection,
         application: Box<dyn transport::Application>,
     ) -> End {
         let traced = crate::end::traced(side);

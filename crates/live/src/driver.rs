@@ -21,10 +21,10 @@ const SEND_BUDGET: usize = 1024;
 const RECEIVE_BUDGET: usize = 4;
 
 /// The applications of the connections.
-pub(crate) trait Host {
+pub(crate) trait Applications {
     /// Handles a connection that may have events or records, or whose handshake is in progress.
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection);
-    /// The time of the host's timer.
+    /// The time of their timer.
     fn wake_at(&self) -> Option<Time>;
     /// Handles the expiry of the timer.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint);
@@ -95,38 +95,38 @@ impl Driver {
     ///
     /// # Errors
     /// If the system cannot wait for the sockets.
-    pub(crate) fn turn(&mut self, host: &mut dyn Host, deadline: Time) -> io::Result<()> {
-        let ready = self.wait(host, deadline)?;
+    pub(crate) fn turn(&mut self, applications: &mut dyn Applications, deadline: Time) -> io::Result<()> {
+        let ready = self.wait(applications, deadline)?;
         let now = self.clock.now();
         for (at, flags) in ready.into_iter().enumerate() {
             if flags.contains(PollFlags::ERR) {
                 while let Some((remote, true)) = self.sockets[at].take_error() {
-                    host.unreachable(remote, io::ErrorKind::ConnectionRefused.into());
+                    applications.unreachable(remote, io::ErrorKind::ConnectionRefused.into());
                 }
             }
             if flags.contains(PollFlags::OUT) && self.blocked == Some(at) {
                 self.blocked = None;
-                self.flush(host);
+                self.flush(applications);
             }
             if flags.contains(PollFlags::IN) {
-                self.receive(now, at, host);
+                self.receive(now, at, applications);
             }
         }
         let now = self.clock.now();
         if self.endpoint.wake_at().is_some_and(|at| at <= now) {
             self.endpoint.wake(now);
         }
-        if host.wake_at().is_some_and(|at| at <= now) {
-            host.wake(now, &mut self.endpoint);
+        if applications.wake_at().is_some_and(|at| at <= now) {
+            applications.wake(now, &mut self.endpoint);
         }
-        self.drain(now, host);
+        self.drain(now, applications);
         Ok(())
     }
 
-    fn wait(&mut self, host: &dyn Host, deadline: Time) -> io::Result<Vec<PollFlags>> {
+    fn wait(&mut self, applications: &dyn Applications, deadline: Time) -> io::Result<Vec<PollFlags>> {
         let now = self.clock.now();
         let busy = self.blocked.is_none() && self.endpoint.next_active().is_some();
-        let timers = [self.endpoint.wake_at(), host.wake_at(), Some(deadline), busy.then_some(now)];
+        let timers = [self.endpoint.wake_at(), applications.wake_at(), Some(deadline), busy.then_some(now)];
         let at = timers.into_iter().flatten().min().unwrap_or(deadline);
         let timeout = timespec(at.since(now));
         let mut polled: Vec<PollFd<'_>> = Vec::with_capacity(self.sockets.len());
@@ -142,7 +142,7 @@ impl Driver {
         }
     }
 
-    fn receive(&mut self, now: Time, at: usize, host: &mut dyn Host) {
+    fn receive(&mut self, now: Time, at: usize, applications: &mut dyn Applications) {
         let calls = if self.sockets.len() == 1 { RECEIVE_BUDGET } else { 1 };
         for _ in 0..calls {
             // An error here concerns a sent datagram, and is also reported by the socket's own queue.
@@ -156,30 +156,30 @@ impl Driver {
                     self.endpoint.receive(now, datagram);
                 }
             }
-            self.drain(now, host);
+            self.drain(now, applications);
         }
     }
 
-    /// Serves the endpoint and the host until nothing more can be done now.
-    fn drain(&mut self, now: Time, host: &mut dyn Host) {
+    /// Serves the endpoint and the applications until nothing more can be done now.
+    fn drain(&mut self, now: Time, applications: &mut dyn Applications) {
         let Driver { endpoint, sockets, outbox, blocked, datagram, counters, .. } = self;
         let budget = SEND_BUDGET;
-        let mut stage = Stage { host, sockets, outbox, blocked, datagram, counters, budget };
+        let mut stage = Stage { applications, sockets, outbox, blocked, datagram, counters, budget };
         transport::serve(endpoint, &mut stage, now);
         if stage.blocked.is_none() {
             stage.flush();
         }
     }
 
-    fn flush(&mut self, host: &mut dyn Host) {
+    fn flush(&mut self, applications: &mut dyn Applications) {
         let Driver { sockets, outbox, blocked, datagram, counters, .. } = self;
-        Stage { host, sockets, outbox, blocked, datagram, counters, budget: 0 }.flush();
+        Stage { applications, sockets, outbox, blocked, datagram, counters, budget: 0 }.flush();
     }
 }
 
-/// The surroundings of the endpoint: the host's applications, and the sockets.
+/// The surroundings of the endpoint: the applications, and the sockets.
 struct Stage<'d> {
-    host: &'d mut dyn Host,
+    applications: &'d mut dyn Applications,
     sockets: &'d [Socket],
     outbox: &'d mut Outbox,
     blocked: &'d mut Option<usize>,
@@ -194,18 +194,18 @@ impl Stage<'_> {
         match self.outbox.flush(self.sockets) {
             Sent::Yes => {}
             Sent::Blocked(at) => *self.blocked = Some(at),
-            Sent::Failed(remote, error) => self.host.unreachable(remote, error),
+            Sent::Failed(remote, error) => self.applications.unreachable(remote, error),
         }
     }
 }
 
-impl transport::Host<Endpoint> for Stage<'_> {
-    type Place = ();
+impl transport::Environment<Endpoint> for Stage<'_> {
+    type Key = ();
     type Buffer = Vec<u8>;
 
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
         if connection.has_events() || !connection.is_established() || !connection.log().is_empty() {
-            self.host.attend(now, handle, connection);
+            self.applications.attend(now, handle, connection);
         }
     }
     fn buffer(&mut self) -> Option<Vec<u8>> {

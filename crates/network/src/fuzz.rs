@@ -9,7 +9,7 @@ pub use impairments::{jitters, losses};
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::packet::Packet;
-use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
+use crate::queue::{self, Bound, LinkProperties, QUEUES, Queue, Report};
 use crate::rate;
 use crate::series::{self, Series};
 use random::Generator;
@@ -44,7 +44,7 @@ pub fn queues(data: &[u8]) -> Outcome {
     let rate = Some(Rate::from_bits_per_sec(10_000_000));
     let flows = CLASSES.iter().copied().flatten().map(|name| (*name).to_owned());
     let flows: Vec<(String, u32)> = flows.zip(0..).collect();
-    let setup = Setup { rate, round_trip: Duration::from_millis(20), mtu: 1500, flows: &flows };
+    let setup = LinkProperties { rate, round_trip: Duration::from_millis(20), mtu: 1500, flows: &flows };
     let arguments =
         Arguments(row.parameters.iter().filter_map(|option| value(option, limit, *seed)).collect());
     let built = queue::build(row.name, &arguments, setup, Generator::new(u64::from(*seed), "fuzz"));

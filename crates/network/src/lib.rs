@@ -53,7 +53,9 @@ pub use node::Node;
 pub use packet::{Packet, Protocol};
 pub use routes::Routes;
 pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
-pub use world::{AnswerCounts, Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, Watch, World};
+pub use world::{
+    AnswerCounts, Carriers, MAX_AT_ONE_INSTANT, Occupant, Prefetch, RunError, Step, Watch, World,
+};
 
 use units::parameter::{Component, Room};
 

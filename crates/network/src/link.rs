@@ -31,7 +31,7 @@ use crate::buffer::{Buffer, BufferOptions, CarrierStats, MAX_IN_FLIGHT, Overflow
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use crate::rate::{self, Server};
 use crate::series;
 use impairments::{Fate, Impairments};
@@ -112,7 +112,7 @@ impl Link {
         let buffer = BufferOptions {
             queue: &direction.queue,
             name: options.name,
-            setup: Setup {
+            setup: LinkProperties {
                 rate: server.mean_rate(),
                 round_trip: options.round_trip,
                 mtu: direction.mtu,

@@ -35,18 +35,6 @@ pub trait Node {
     fn account(&self, books: &mut PacketBooks) {
         let _ = books;
     }
-    /// The number of packets ahead of time at which arrivals are announced: 0 by default. Queried once, when
-    /// the world is built.
-    fn foresight(&self) -> usize {
-        0
-    }
-    /// Announces a packet that will arrive behind `ahead` others of its link. Not every packet is announced,
-    /// and the results must not depend on it: where a thousand connections take turns, this prefetches what
-    /// their packets will need ([`units::cache`]). Without it a packet of one among 1,000 flows takes 1.3 times
-    /// as long.
-    fn foresee(&self, packet: &Packet, ahead: usize) {
-        let _ = (packet, ahead);
-    }
 }
 
 impl<N: Node + ?Sized> Node for Box<N> {
@@ -67,11 +55,5 @@ impl<N: Node + ?Sized> Node for Box<N> {
     }
     fn account(&self, books: &mut PacketBooks) {
         (**self).account(books);
-    }
-    fn foresight(&self) -> usize {
-        (**self).foresight()
-    }
-    fn foresee(&self, packet: &Packet, ahead: usize) {
-        (**self).foresee(packet, ahead);
     }
 }

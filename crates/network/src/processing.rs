@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, BufferOptions, CarrierStats, Overflow, QueueDelays};
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use random::Generator;
 use trace::{Interest, Log};
 use units::parameter::{Arguments, Component, Limit, OptionError, Options, Room, Row, Value};
@@ -110,7 +110,7 @@ impl Processor {
         let buffer = BufferOptions {
             queue: &queue,
             name: options.name,
-            setup: Setup { rate: None, round_trip: Duration::ZERO, mtu: u32::MAX, flows: &[] },
+            setup: LinkProperties { rate: None, round_trip: Duration::ZERO, mtu: u32::MAX, flows: &[] },
             delays: options.delays,
             interest: options.interest,
         };

@@ -12,6 +12,7 @@
 mod answer;
 mod audit;
 mod forward;
+mod prefetch;
 
 use crate::address::{NodeId, Port};
 use crate::books::PacketBooks;
@@ -29,6 +30,8 @@ use crate::routes::Routes;
 use crate::topology::Topology;
 pub use answer::AnswerCounts;
 use forward::Ways;
+pub use prefetch::Prefetch;
+use prefetch::Prefetching;
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Time, Timers};
@@ -107,8 +110,8 @@ impl Watch for () {
     fn acts(self, _: usize, _: Time) {}
 }
 
-/// The kind of a node.
-pub enum Place<H> {
+/// What is at a node.
+pub enum Occupant<H> {
     /// A router: packets pass, and none is addressed to it.
     Router,
     /// A host.
@@ -121,58 +124,58 @@ pub enum Place<H> {
     Gate(Gate),
 }
 
-impl<H: Node> Place<H> {
+impl<H: Node> Occupant<H> {
     fn node(&self) -> Option<&dyn Node> {
         match self {
-            Place::Router => None,
-            Place::Host(host) => Some(host),
-            Place::Middlebox(middlebox) => Some(&**middlebox),
-            Place::Fronted(front) => Some(&**front),
-            Place::Gate(gate) => Some(gate),
+            Occupant::Router => None,
+            Occupant::Host(host) => Some(host),
+            Occupant::Middlebox(middlebox) => Some(&**middlebox),
+            Occupant::Fronted(front) => Some(&**front),
+            Occupant::Gate(gate) => Some(gate),
         }
     }
     fn host(&self) -> Option<&H> {
         match self {
-            Place::Host(host) => Some(host),
-            Place::Fronted(front) => Some(front.host()),
-            Place::Router | Place::Middlebox(_) | Place::Gate(_) => None,
+            Occupant::Host(host) => Some(host),
+            Occupant::Fronted(front) => Some(front.host()),
+            Occupant::Router | Occupant::Middlebox(_) | Occupant::Gate(_) => None,
         }
     }
     fn host_mut(&mut self) -> Option<&mut H> {
         match self {
-            Place::Host(host) => Some(host),
-            Place::Fronted(front) => Some(front.host_mut()),
-            Place::Router | Place::Middlebox(_) | Place::Gate(_) => None,
+            Occupant::Host(host) => Some(host),
+            Occupant::Fronted(front) => Some(front.host_mut()),
+            Occupant::Router | Occupant::Middlebox(_) | Occupant::Gate(_) => None,
         }
     }
     fn middlebox(&self) -> Option<&dyn Middlebox> {
         match self {
-            Place::Middlebox(middlebox) => Some(&**middlebox),
-            Place::Fronted(front) => Some(front.middlebox()),
-            Place::Router | Place::Host(_) | Place::Gate(_) => None,
+            Occupant::Middlebox(middlebox) => Some(&**middlebox),
+            Occupant::Fronted(front) => Some(front.middlebox()),
+            Occupant::Router | Occupant::Host(_) | Occupant::Gate(_) => None,
         }
     }
     fn middlebox_mut(&mut self) -> Option<&mut dyn Middlebox> {
         match self {
-            Place::Middlebox(middlebox) => Some(&mut **middlebox),
-            Place::Fronted(front) => Some(front.middlebox_mut()),
-            Place::Router | Place::Host(_) | Place::Gate(_) => None,
+            Occupant::Middlebox(middlebox) => Some(&mut **middlebox),
+            Occupant::Fronted(front) => Some(front.middlebox_mut()),
+            Occupant::Router | Occupant::Host(_) | Occupant::Gate(_) => None,
         }
     }
     #[inline]
     fn wake_at(&self) -> Option<Time> {
         match self {
-            Place::Router | Place::Gate(_) => None,
-            Place::Host(host) => host.wake_at(),
-            Place::Middlebox(middlebox) => middlebox.wake_at(),
-            Place::Fronted(front) => front.wake_at(),
+            Occupant::Router | Occupant::Gate(_) => None,
+            Occupant::Host(host) => host.wake_at(),
+            Occupant::Middlebox(middlebox) => middlebox.wake_at(),
+            Occupant::Fronted(front) => front.wake_at(),
         }
     }
 }
 
-impl<H> From<Option<H>> for Place<H> {
-    fn from(host: Option<H>) -> Place<H> {
-        host.map_or(Place::Router, Place::Host)
+impl<H> From<Option<H>> for Occupant<H> {
+    fn from(host: Option<H>) -> Occupant<H> {
+        host.map_or(Occupant::Router, Occupant::Host)
     }
 }
 
@@ -194,11 +197,10 @@ pub struct World<H> {
     events: u64,
     /// The number of these before `now`.
     earlier_events: u64,
-    nodes: Vec<Place<H>>,
+    nodes: Vec<Occupant<H>>,
     /// Whether each node takes packets in transit.
     transit: Vec<bool>,
-    /// The number of packets that each node foresees.
-    foresight: Vec<usize>,
+    prefetching: Prefetching<H>,
     links: Vec<Link>,
     /// The node and the port at the end of each direction of a link.
     ends: Vec<(NodeId, Port)>,
@@ -232,7 +234,7 @@ impl<H: Node> World<H> {
     ///
     /// # Panics
     /// If the numbers differ from those of the topology.
-    pub fn new(topology: &Topology, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
+    pub fn new(topology: &Topology, carriers: Carriers, places: Vec<Occupant<H>>) -> World<H> {
         World::with_routes(Routes::new(topology.clone()), carriers, places)
     }
 
@@ -240,7 +242,7 @@ impl<H: Node> World<H> {
     ///
     /// # Panics
     /// As `new`.
-    pub fn with_routes(mut routes: Routes, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
+    pub fn with_routes(mut routes: Routes, carriers: Carriers, places: Vec<Occupant<H>>) -> World<H> {
         let topology = routes.topology();
         let Carriers { links, media, processors } = carriers;
         assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
@@ -265,15 +267,14 @@ impl<H: Node> World<H> {
             .collect();
         let ends = ends.collect();
         // What comes from outside may be for a router, too, and its answers are.
-        let has_gate = places.iter().any(|place| matches!(place, Place::Gate(_)));
-        routes.keep(|node| has_gate || !matches!(places[node.0 as usize], Place::Router));
-        let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
+        let has_gate = places.iter().any(|place| matches!(place, Occupant::Gate(_)));
+        routes.keep(|node| has_gate || !matches!(places[node.0 as usize], Occupant::Router));
         let mut world = World {
             now: Time::ZERO,
             events: 0,
             earlier_events: 0,
             transit: places.iter().map(|place| place.node().is_some_and(Node::takes_transit)).collect(),
-            foresight: places.iter().map(|place| node(place, |node| node.foresight())).collect(),
+            prefetching: Prefetching::default(),
             ends,
             attached,
             processors,
@@ -316,15 +317,15 @@ impl<H: Node> World<H> {
     }
     /// The hosts in the order of their nodes.
     pub fn hosts(&self) -> impl Iterator<Item = &H> {
-        self.nodes.iter().filter_map(Place::host)
+        self.nodes.iter().filter_map(Occupant::host)
     }
     /// The hosts in the order of their nodes, to take values out of them. See [`World::host_mut`].
     pub fn hosts_mut(&mut self) -> impl Iterator<Item = &mut H> {
-        self.nodes.iter_mut().filter_map(Place::host_mut)
+        self.nodes.iter_mut().filter_map(Occupant::host_mut)
     }
     /// The middleboxes in the order of their nodes.
     pub fn middleboxes(&self) -> impl Iterator<Item = (NodeId, &dyn Middlebox)> {
-        let found = |(node, place): (usize, _)| Some((NodeId(node as u32), Place::middlebox(place)?));
+        let found = |(node, place): (usize, _)| Some((NodeId(node as u32), Occupant::middlebox(place)?));
         self.nodes.iter().enumerate().filter_map(found)
     }
     /// The middlebox at a node, to empty its log.
@@ -370,8 +371,8 @@ impl<H: Node> World<H> {
         let index = node.0 as usize;
         let place = self.nodes.get_mut(index)?;
         let result = match place {
-            Place::Host(host) => action(host, self.now, &mut self.exits),
-            Place::Fronted(front) => front.act(self.now, action, &mut self.exits),
+            Occupant::Host(host) => action(host, self.now, &mut self.exits),
+            Occupant::Fronted(front) => front.act(self.now, action, &mut self.exits),
             _ => return None,
         };
         self.timers.set(index, place.wake_at());
@@ -382,7 +383,7 @@ impl<H: Node> World<H> {
     /// A packet enters by the gate at a node at the current time, and takes the route to its destination. Without a gate there,
     /// nothing happens.
     pub fn enter(&mut self, node: NodeId, packet: Packet) {
-        let Some(Place::Gate(gate)) = self.nodes.get_mut(node.0 as usize) else { return };
+        let Some(Occupant::Gate(gate)) = self.nodes.get_mut(node.0 as usize) else { return };
         gate.note_entered(&packet);
         let packet = self.exits.place(packet);
         self.exits.send(packet);
@@ -399,7 +400,7 @@ impl<H: Node> World<H> {
     /// The gate at a node, to take the packets that leave.
     pub fn gate_mut(&mut self, node: NodeId) -> Option<&mut Gate> {
         match self.nodes.get_mut(node.0 as usize)? {
-            Place::Gate(gate) => Some(gate),
+            Occupant::Gate(gate) => Some(gate),
             _ => None,
         }
     }
@@ -500,7 +501,7 @@ impl<H: Node> World<H> {
     fn check(&self) {
         assert!(self.exits.is_empty(), "what a node has sent was taken at the same instant");
         assert!(self.earlier_events <= self.events, "events are counted up");
-        let at_nodes = self.nodes.iter().map(Place::wake_at);
+        let at_nodes = self.nodes.iter().map(Occupant::wake_at);
         let at_links = self.links.iter().map(Link::wake_at);
         let at_media = self.media.iter().map(|medium| medium.wake_at());
         let at_processors = self.processors.iter().map(|(_, processor)| processor.wake_at());
@@ -536,22 +537,22 @@ impl<H: Node> World<H> {
         let Some(direction) = element.checked_sub(nodes) else {
             watch.acts(element, now);
             match &mut self.nodes[element] {
-                Place::Host(host) => {
+                Occupant::Host(host) => {
                     host.wake(now, &mut self.exits);
                     self.timers.set(element, host.wake_at());
                 }
-                Place::Middlebox(middlebox) => {
+                Occupant::Middlebox(middlebox) => {
                     middlebox.wake(now, &mut self.exits);
                     if cfg!(debug_assertions) {
                         middlebox.check();
                     }
                     self.timers.set(element, middlebox.wake_at());
                 }
-                Place::Fronted(front) => {
+                Occupant::Fronted(front) => {
                     front.wake(now, &mut self.exits);
                     self.timers.set(element, front.wake_at());
                 }
-                Place::Router | Place::Gate(_) => unreachable!("routers and gates set no timer"),
+                Occupant::Router | Occupant::Gate(_) => unreachable!("routers and gates set no timer"),
             }
             return self.forward_all(NodeId(element as u32));
         };
@@ -567,10 +568,8 @@ impl<H: Node> World<H> {
             self.events += 1;
             watch.acts(element, now);
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
-                if self.foresight[node.0 as usize] > 0 {
-                    self.foresee(direction, node);
-                }
-                self.arrive((node, port), packet, watch);
+                self.prefetching.announce(&self.nodes, &self.links[direction], node);
+                self.arrive(node, port, packet, watch);
             }
         }
         self.timers.set(element, self.links[direction].wake_at());
@@ -582,7 +581,8 @@ impl<H: Node> World<H> {
             self.events += 1;
             watch.acts(self.nodes.len() + self.links.len() + medium, self.now);
             if let Some((attachment, packet)) = self.media[medium].deliver(self.now, &mut self.exits) {
-                self.arrive(self.attached[medium][usize::from(attachment)], packet, watch);
+                let (node, port) = self.attached[medium][usize::from(attachment)];
+                self.arrive(node, port, packet, watch);
             }
         }
         self.set_medium_timer(medium);
@@ -593,7 +593,7 @@ impl<H: Node> World<H> {
         let (node, now) = (self.processors[number].0, self.now);
         while let Some((port, packet)) = self.processors[number].1.deliver(now, &mut self.exits) {
             self.events += 1;
-            self.take((node, port), packet, watch);
+            self.take(node, port, packet, watch);
         }
         self.set_processor_timer(number);
     }
@@ -604,17 +604,5 @@ impl<H: Node> World<H> {
     fn set_medium_timer(&mut self, medium: usize) {
         let at = self.media[medium].wake_at();
         self.timers.set(self.nodes.len() + self.links.len() + medium, at);
-    }
-
-    /// Announces a packet that will arrive from a link to its host, and prefetches the packet that is announced
-    /// next.
-    fn foresee(&self, direction: usize, node: NodeId) {
-        let (node, link) = (node.0 as usize, &self.links[direction]);
-        let listener = self.nodes[node].node().expect("a node that foresees packets is no router");
-        for ahead in 0..self.foresight[node] {
-            let Some(packet) = link.upcoming(ahead) else { return };
-            listener.foresee(packet, ahead);
-        }
-        link.upcoming(self.foresight[node]).into_iter().for_each(units::cache::ask_for);
     }
 }

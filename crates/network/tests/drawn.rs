@@ -205,7 +205,7 @@ impl Drawn {
             let mut packet =
                 Packet::new(address(ends.0), address(ends.1), vec![0; *size as usize - 28], None);
             packet.flow = number as u32;
-            medium.offer(*at, *ends, Box::new(packet), &mut exits);
+            medium.offer(*at, ends.0, ends.1, Box::new(packet), &mut exits);
         }
         let end = self.packets[self.packets.len() - 1].0 + units::Duration::from_secs(60);
         run(&mut *medium, end, &mut exits);

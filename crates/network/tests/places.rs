@@ -6,7 +6,7 @@ mod support;
 use network::medium::{self, MediumOptions};
 use network::middlebox::{self, MiddleboxOptions};
 use network::{
-    CarrierStats, Carriers, Count, Exits, Hop, Node, NodeId, Packet, PacketBooks, Place, Port, Step,
+    CarrierStats, Carriers, Count, Exits, Hop, Node, NodeId, Occupant, Packet, PacketBooks, Port, Step,
     Topology, World, node_address, port_address,
 };
 use random::Generator;
@@ -124,7 +124,7 @@ fn on_medium(name: &str, seed: u64, given: &[(&str, &str)], star: bool) -> World
     let carriers = Carriers { media: vec![built.unwrap()], ..Carriers::default() };
     let hosts = (0..4).map(|node| {
         let others: Vec<u32> = (0..4).filter(|other| *other != node).collect();
-        Place::Host(Talker::new(node, &others, 200))
+        Occupant::Host(Talker::new(node, &others, 200))
     });
     World::new(&topology, carriers, hosts.collect())
 }
@@ -258,7 +258,7 @@ fn losses_of_an_attachment_affect_both_directions() {
         Carriers { media: vec![medium::build("shared", &options).unwrap()], ..Carriers::default() };
     let hosts = (0..3).map(|node| {
         let others: Vec<u32> = (0..3).filter(|other| *other != node).collect();
-        Place::Host(Talker::new(node, &others, 20))
+        Occupant::Host(Talker::new(node, &others, 20))
     });
     let mut world = World::new(&topology, carriers, hosts.collect());
     world.run(ms(100), u64::MAX).unwrap();
@@ -287,7 +287,8 @@ fn through_middlebox(name: &str, seed: u64) -> World<Talker> {
     let directions = (0..4).map(|n| link(&n.to_string(), &[("delay", "5 ms")])).collect();
     let mut server = Talker::new(2, &[], 0);
     server.answers = true;
-    let places = vec![Place::Host(Talker::new(0, &[2], 300)), Place::Middlebox(built), Place::Host(server)];
+    let places =
+        vec![Occupant::Host(Talker::new(0, &[2], 300)), Occupant::Middlebox(built), Occupant::Host(server)];
     World::new(&topology, Carriers { links: directions, ..Carriers::default() }, places)
 }
 
@@ -343,10 +344,10 @@ fn two_nodes_inside_of_one_nat_reach_each_other_by_their_own_addresses() {
     let mut answering = Talker::new(1, &[], 0);
     answering.answers = true;
     let places = vec![
-        Place::Host(Talker::new(0, &[1], 3)),
-        Place::Host(answering),
-        Place::Middlebox(nat),
-        Place::Host(Talker::new(3, &[], 0)),
+        Occupant::Host(Talker::new(0, &[1], 3)),
+        Occupant::Host(answering),
+        Occupant::Middlebox(nat),
+        Occupant::Host(Talker::new(3, &[], 0)),
     ];
     let mut world = World::new(&topology, Carriers { links: directions, ..Carriers::default() }, places);
     world.run(ms(100), u64::MAX).unwrap();
@@ -362,7 +363,7 @@ fn two_ways() -> World<Talker> {
     let directions = ["5 ms", "5 ms", "20 ms", "20 ms"];
     let directions = directions.map(|delay| link("x", &[("delay", delay)]));
     let carriers = Carriers { links: directions.into(), ..Carriers::default() };
-    let hosts = (0..2).map(|node| Place::Host(Talker::new(node, &[1 - node], 0)));
+    let hosts = (0..2).map(|node| Occupant::Host(Talker::new(node, &[1 - node], 0)));
     World::new(&topology, carriers, hosts.collect())
 }
 

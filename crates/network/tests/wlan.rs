@@ -54,7 +54,7 @@ impl Wlan {
         let mut packet = Packet::new(address(ends.0), address(ends.1), vec![0; size as usize - 28], None);
         packet.flow = self.sent;
         self.sent += 1;
-        self.medium.offer(self.now, ends, Box::new(packet), &mut self.exits);
+        self.medium.offer(self.now, ends.0, ends.1, Box::new(packet), &mut self.exits);
     }
     /// Fills the queues of saturated stations, of which each has up to 100 packets.
     fn fill(&mut self) {

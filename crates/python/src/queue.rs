@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::outside::{Code, Object, nonsense, place_of_method, started};
 use crate::packet::Custody;
 use lab::outside::PlugError;
-use network::queue::{self, MAX_PACKETS, Queue, QueueError, Report, Setup, Waiting};
+use network::queue::{self, LinkProperties, MAX_PACKETS, Queue, QueueError, Report, Waiting};
 use network::{Count, Packet, Port};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use units::parameter::{Arguments, Row};
 
 /// Adds a class to the queues.
 pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
-    let build = move |arguments: &Arguments, setup: Setup<'_>, stream| {
+    let build = move |arguments: &Arguments, setup: LinkProperties<'_>, stream| {
         let queue = PythonQueue::new(&code, arguments, setup, stream).map_err(QueueError::Outside)?;
         Ok(Waiting::Other(Box::new(queue)))
     };
@@ -35,7 +35,7 @@ impl PythonQueue {
     fn new(
         code: &Code,
         arguments: &Arguments,
-        setup: Setup<'_>,
+        setup: LinkProperties<'_>,
         stream: Generator,
     ) -> Result<PythonQueue, String> {
         let object = started(code, arguments, stream, |py, object| {

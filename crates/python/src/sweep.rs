@@ -2,7 +2,7 @@
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
-use lab::sweep::{self, Finished, Keep, Maker, Order, Progress, Session, SweepError};
+use lab::sweep::{self, Finished, Keep, Maker, OngoingSweep, Order, Progress, SweepError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::collections::BTreeMap;
@@ -124,7 +124,8 @@ impl Sweep {
 
     /// Opens a session in a folder for runs that are executed elsewhere.
     fn session(&self, py: Python<'_>, folder: PathBuf) -> PyResult<SweepSession> {
-        let session = py.detach(|| Session::open(&self.inner, &folder)).map_err(|error| failed(&error))?;
+        let session =
+            py.detach(|| OngoingSweep::open(&self.inner, &folder)).map_err(|error| failed(&error))?;
         Ok(SweepSession { inner: Mutex::new(Some(session)), text: Mutex::new(None) })
     }
 }
@@ -132,13 +133,13 @@ impl Sweep {
 /// A sweep in a folder whose runs are executed elsewhere.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct SweepSession {
-    inner: Mutex<Option<Session>>,
+    inner: Mutex<Option<OngoingSweep>>,
     /// The text of the latest order, which most orders share: one object in Python, so that it is sent once with them.
     text: Mutex<Option<(Arc<str>, Py<PyString>)>>,
 }
 
 impl SweepSession {
-    fn with<T>(&self, call: impl FnOnce(&mut Session) -> T) -> PyResult<T> {
+    fn with<T>(&self, call: impl FnOnce(&mut OngoingSweep) -> T) -> PyResult<T> {
         // A panic cannot leave it in an inconsistent state.
         let mut session = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         session.as_mut().map(call).ok_or_else(|| OutputError::new_err("the sweep is finished"))
@@ -152,7 +153,7 @@ impl SweepSession {
     /// None if all were returned.
     #[allow(clippy::type_complexity, reason = "a row of a table")]
     fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, Py<PyString>, u64, BTreeMap<PathBuf, String>)>> {
-        let order = py.detach(|| self.with(Session::order))?;
+        let order = py.detach(|| self.with(OngoingSweep::order))?;
         Ok(order.map(|order| {
             let files = order.files.into_iter().map(|(path, text)| (path, text.to_string())).collect();
             let mut latest = self.text.lock().unwrap_or_else(PoisonError::into_inner);

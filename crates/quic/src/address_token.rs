@@ -86,7 +86,8 @@ pub(crate) fn capacity_token(
     key: &EndpointKey,
     random: &mut Generator,
     version: Version,
-    (date_ms, learned): (u64, Learned),
+    date_ms: u64,
+    learned: Learned,
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(CAPACITY_LENGTH);
     text.extend_from_slice(&date_ms.to_be_bytes());
@@ -356,7 +357,7 @@ mod tests {
         let remote = presentation().remote;
         let saved = Saved { window: 3_750_000, rtt: Duration::from_millis(600) };
         let learned = Learned { saved, ip: remote.ip(), date_ms: 999_000 };
-        let token = capacity_token(&key(), &mut random, Version::V1, (1_000_000, learned));
+        let token = capacity_token(&key(), &mut random, Version::V1, 1_000_000, learned);
         let of = |spent: &SpentTokens, token: &[u8], presentation: &Presentation| {
             spent.presented(&key(), token, presentation)
         };

@@ -1,7 +1,10 @@
 //! The application's view of a QUIC connection.
 
 use crate::Connection;
-use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
+use transport::{
+    Data, DatagramError, Datagrams, FlowControl, Measurements, PathView, Priority, Read, StreamError,
+    Streams, Transport,
+};
 use units::Time;
 use wire::{Direction, StreamId};
 
@@ -13,18 +16,12 @@ pub struct QuicTransport<'a> {
     pub now: Time,
 }
 
-impl Transport for QuicTransport<'_> {
+impl Streams for QuicTransport<'_> {
     fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         self.connection.open(direction)
     }
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
         self.connection.write(self.now, stream, data)
-    }
-    fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
-        self.connection.room(stream)
-    }
-    fn unsent(&mut self, stream: StreamId) -> Result<u64, StreamError> {
-        self.connection.unsent(stream)
     }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         self.connection.finish(self.now, stream)
@@ -49,6 +46,26 @@ impl Transport for QuicTransport<'_> {
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.connection.discard(stream)
     }
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.connection.set_priority(stream, priority)
+    }
+}
+
+impl FlowControl for QuicTransport<'_> {
+    fn room(&mut self, stream: StreamId) -> Result<Option<u64>, StreamError> {
+        self.connection.room(stream).map(Some)
+    }
+    fn unsent(&mut self, stream: StreamId) -> Result<Option<u64>, StreamError> {
+        self.connection.unsent(stream).map(Some)
+    }
+    /// Streams are scheduled packet by packet.
+    fn limit_unsent(&mut self, _: StreamId, _: u64) {}
+    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
+        Some(self.connection.peer_stream_limit(direction))
+    }
+}
+
+impl Datagrams for QuicTransport<'_> {
     fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
         self.connection.send_datagram(data)
     }
@@ -61,22 +78,25 @@ impl Transport for QuicTransport<'_> {
     fn max_datagram_size(&self) -> Option<usize> {
         self.connection.max_datagram_size()
     }
-    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
-        self.connection.set_priority(stream, priority)
-    }
-    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
-        Some(self.connection.peer_stream_limit(direction))
-    }
-    fn alpn(&self) -> Option<&[u8]> {
-        self.connection.alpn()
-    }
-    fn close(&mut self, code: u64, reason: &str) {
-        self.connection.close(self.now, code, reason);
+}
+
+impl Measurements for QuicTransport<'_> {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
     }
     fn acked_bytes(&self) -> u64 {
         self.connection.acked_bytes()
     }
     fn record(&mut self, event: trace::Event) {
         self.connection.log().push_if_covered(self.now, event);
+    }
+}
+
+impl Transport for QuicTransport<'_> {
+    fn alpn(&self) -> Option<&[u8]> {
+        self.connection.alpn()
+    }
+    fn close(&mut self, code: u64, reason: &str) {
+        self.connection.close(self.now, code, reason);
     }
 }

@@ -180,7 +180,8 @@ impl KeyPhases {
         now: Time,
         old: PacketKey,
         pto: Duration,
-        (next_number, received): (u64, Option<u64>),
+        next_number: u64,
+        received: Option<u64>,
     ) {
         self.bit = !self.bit;
         self.updates += 1;
@@ -242,7 +243,7 @@ mod tests {
         assert!(!phases.on_acked(at(0), 0));
         assert_eq!(phases.before_sealing(at(0), false, PTO), KeyUse::Fine, "not confirmed");
         assert_eq!(phases.before_sealing(at(0), true, PTO), KeyUse::Update);
-        phases.advance(at(0), keys().remote, PTO, (10, None));
+        phases.advance(at(0), keys().remote, PTO, 10, None);
         phases.next = Some(Box::new(keys()));
         assert!(phases.bit && !phases.is_due());
         phases.request();
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!(phases.other(0), OtherPhase::Next, "there is none before");
         phases.on_received(5);
         assert_eq!(phases.other(4), OtherPhase::Next);
-        phases.advance(at(0), keys().remote, PTO, (7, None));
+        phases.advance(at(0), keys().remote, PTO, 7, None);
         assert_eq!(phases.other(100), OtherPhase::Previous, "the peer has not answered yet");
         phases.on_received(20);
         phases.on_received(18);
@@ -288,7 +289,7 @@ mod tests {
     fn two_updates_of_the_peer_need_an_acknowledgement_between_them() {
         let mut phases = phases(1 << 23, None);
         assert!(phases.may_follow());
-        phases.advance(at(0), keys().remote, PTO, (7, Some(12)));
+        phases.advance(at(0), keys().remote, PTO, 7, Some(12));
         assert!(!phases.may_follow());
         phases.on_sealed(true);
         assert!(phases.may_follow());
@@ -298,7 +299,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_of_this_phase_in_a_packet_of_the_previous_phase_is_a_violation() {
         let mut phases = phases(1 << 23, None);
-        phases.advance(at(0), keys().remote, PTO, (7, None));
+        phases.advance(at(0), keys().remote, PTO, 7, None);
         phases.opened_previous = true;
         assert!(!phases.on_acked(at(1), 6));
         assert!(phases.on_acked(at(1), 7));

@@ -84,12 +84,12 @@ impl KeySet {
         self.phases.before_sealing(now, self.confirmed, pto)
     }
     /// Starts the next phase in both directions: see [`KeyPhases::advance`].
-    pub(crate) fn advance(&mut self, now: Time, pto: Duration, numbers: (u64, Option<u64>)) {
+    pub(crate) fn advance(&mut self, now: Time, pto: Duration, next_number: u64, received: Option<u64>) {
         let next = self.phases.next.take().expect("the keys of the next phase are derived before an update");
         let keys = self.data.as_mut().expect("an update follows the first 1-RTT keys");
         keys.local.update(next.local);
         let old = keys.remote.update(next.remote);
-        self.phases.advance(now, old, pto, numbers);
+        self.phases.advance(now, old, pto, next_number, received);
     }
 
     #[cfg(test)]

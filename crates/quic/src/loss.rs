@@ -20,7 +20,8 @@ pub fn time_threshold(rtt: &RttEstimate) -> Duration {
 /// Whether a packet older than `largest_acked` is lost at `now`; otherwise the time at which it will be (RFC 9002
 /// section A.10).
 pub fn judge(
-    (number, sent_at): (u64, Time),
+    number: u64,
+    sent_at: Time,
     largest_acked: u64,
     threshold: Duration,
     now: Time,
@@ -95,9 +96,9 @@ mod tests {
     fn three_packets_or_nine_eighths() {
         let threshold = time_threshold(&rtt(80));
         assert_eq!(threshold, Duration::from_millis(90));
-        assert_eq!(judge((5, at(100)), 8, threshold, at(101)), Ok(LossTrigger::PacketThreshold));
-        assert_eq!(judge((6, at(100)), 8, threshold, at(189)), Err(at(190)));
-        assert_eq!(judge((6, at(100)), 8, threshold, at(190)), Ok(LossTrigger::TimeThreshold));
+        assert_eq!(judge(5, at(100), 8, threshold, at(101)), Ok(LossTrigger::PacketThreshold));
+        assert_eq!(judge(6, at(100), 8, threshold, at(189)), Err(at(190)));
+        assert_eq!(judge(6, at(100), 8, threshold, at(190)), Ok(LossTrigger::TimeThreshold));
         let mut tiny = RttEstimate::new(Duration::from_millis(333));
         tiny.update(Duration::from_micros(10), Duration::ZERO);
         assert_eq!(time_threshold(&tiny), Duration::from_millis(1));

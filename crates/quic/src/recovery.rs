@@ -261,7 +261,7 @@ impl Recovery {
         let threshold = loss::time_threshold(&self.rtt);
         losses.clear();
         for (number, packet) in space.sent.outstanding_to(largest_acked) {
-            match loss::judge((number, packet.sent_at), largest_acked, threshold, now) {
+            match loss::judge(number, packet.sent_at, largest_acked, threshold, now) {
                 Ok(trigger) => {
                     let SentPacket { kind, size, sent_at, .. } = *packet;
                     losses.push(Loss { number, trigger, kind, size, sent_at });

@@ -3,7 +3,7 @@
 
 use crate::address_token::{capacity_token, new_token};
 use crate::bdp_frame::{BdpFrame, Opened};
-use crate::resume::{RememberedServer, Session};
+use crate::resume::{RememberedServer, RememberedSession};
 use congestion::{Learned, Refusal, Resume};
 use random::Generator;
 use std::net::IpAddr;
@@ -91,7 +91,7 @@ impl Tokens {
         self.remembered.is_some()
     }
     /// Remembers a session that can be resumed.
-    pub(crate) fn remember_session(&self, session: Session) {
+    pub(crate) fn remember_session(&self, session: RememberedSession) {
         if let Some(RememberedServer { memory, server }) = &self.remembered {
             memory.remember_session(server, session);
         }
@@ -129,7 +129,7 @@ impl Tokens {
         let issuer = self.issuer.as_mut()?;
         let index = u8::try_from(issuer.issued.len()).ok()?;
         let date_ms = issuer.tls.date(now).as_millis() as u64;
-        let token = capacity_token(&issuer.key, &mut issuer.random, version, (date_ms, learned));
+        let token = capacity_token(&issuer.key, &mut issuer.random, version, date_ms, learned);
         issuer.issued.push(token);
         Some(index)
     }

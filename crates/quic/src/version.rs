@@ -58,7 +58,8 @@ impl Versions {
         first: Version,
         config: &Config,
         tls: &tls::Context,
-        (opening, fork): (Option<&Opening>, &mut impl FnMut(&'static str) -> Generator),
+        opening: Option<&Opening>,
+        fork: &mut impl FnMut(&'static str) -> Generator,
     ) -> Versions {
         let negotiation = (config.versions.iter().count() > 1).then(|| {
             let restart = opening.map(|opening| Restart {

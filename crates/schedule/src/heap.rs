@@ -88,38 +88,40 @@ impl<K: Ord + Copy> Heap<K> {
     }
 
     fn rise(&mut self, mut at: usize) {
-        let moving = self.entries[at];
+        let (rank, moving) = self.entries[at];
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
-            if self.entries[parent].0 <= moving.0 {
+            if self.entries[parent].0 <= rank {
                 break;
             }
-            self.put(at, self.entries[parent]);
+            let (above, stream) = self.entries[parent];
+            self.put(at, above, stream);
             at = parent;
         }
-        self.put(at, moving);
+        self.put(at, rank, moving);
     }
 
     #[inline]
     fn sink(&mut self, mut at: usize) {
-        let moving = self.entries[at];
+        let (rank, moving) = self.entries[at];
         loop {
             let first = at * CHILDREN + 1;
             let children = first..(first + CHILDREN).min(self.entries.len());
             let Some(least) = children.min_by_key(|child| self.entries[*child].0) else { break };
-            if self.entries[least].0 >= moving.0 {
+            if self.entries[least].0 >= rank {
                 break;
             }
-            self.put(at, self.entries[least]);
+            let (below, stream) = self.entries[least];
+            self.put(at, below, stream);
             at = least;
         }
-        self.put(at, moving);
+        self.put(at, rank, moving);
     }
 
     #[inline]
-    fn put(&mut self, at: usize, held: (K, StreamKey)) {
-        self.entries[at] = held;
-        self.places[held.1.slot as usize] = at as u32 + 1;
+    fn put(&mut self, at: usize, rank: K, stream: StreamKey) {
+        self.entries[at] = (rank, stream);
+        self.places[stream.slot as usize] = at as u32 + 1;
     }
 }
 

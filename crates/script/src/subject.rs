@@ -35,8 +35,8 @@ struct Stage<'s> {
     limit: usize,
 }
 
-impl transport::Host<Endpoint> for Stage<'_> {
-    type Place = ();
+impl transport::Environment<Endpoint> for Stage<'_> {
+    type Key = ();
     type Buffer = Vec<u8>;
 
     fn attend(&mut self, _: Time, handle: Handle, connection: &mut Connection) {

@@ -4,8 +4,8 @@ use crate::event::{self, NO_CODE};
 use crate::{CloseReason, Connection, Transmit};
 use std::net::SocketAddr;
 use transport::{
-    Application, Counters, Data, Event, MAX_CONNECTIONS, PathView, Priority, Read, Snapshot, StreamError,
-    Transport,
+    Application, Counters, Data, Event, FlowControl, MAX_CONNECTIONS, Measurements, PathView, Priority, Read,
+    Snapshot, StreamError, Streams, Transport, WithoutDatagrams,
 };
 use units::Time;
 use wire::{Direction, Side, StreamId};
@@ -296,7 +296,7 @@ impl TcpTransport<'_> {
     }
 }
 
-impl Transport for TcpTransport<'_> {
+impl Streams for TcpTransport<'_> {
     fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
         let TcpConnections { side, closed, ended_reported, opened, .. } = *self.connections;
         if side == Side::Server || closed || ended_reported {
@@ -317,6 +317,10 @@ impl Transport for TcpTransport<'_> {
         let now = self.now;
         self.connection(stream)?.close(now, code, "the stream was reset");
         Ok(())
+    }
+    /// TCP can only give up by ending the connection.
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
     }
     /// TCP can only give up by ending the connection.
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
@@ -341,22 +345,31 @@ impl Transport for TcpTransport<'_> {
     fn set_priority(&mut self, stream: StreamId, _: Priority) -> Result<(), StreamError> {
         self.connection(stream).map(drop)
     }
+}
+
+impl FlowControl for TcpTransport<'_> {
+    fn room(&mut self, _: StreamId) -> Result<Option<u64>, StreamError> {
+        Ok(None)
+    }
+    fn unsent(&mut self, _: StreamId) -> Result<Option<u64>, StreamError> {
+        Ok(None)
+    }
     fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
         if let Ok(connection) = self.connection(stream) {
             connection.limit_unsent(bytes);
         }
     }
+    fn peer_stream_limit(&self, _: Direction) -> Option<u64> {
+        None
+    }
+}
+
+impl Measurements for TcpTransport<'_> {
     fn path(&mut self, stream: StreamId) -> Option<PathView> {
         let now = self.now;
         let connection = self.connection(stream).ok()?;
         let (window, _) = connection.flight();
         Some(PathView { now, window, smoothed_rtt: connection.smoothed_rtt() })
-    }
-    fn alpn(&self) -> Option<&[u8]> {
-        self.connections.connected_reported.then_some(self.connections.alpn)
-    }
-    fn close(&mut self, code: u64, reason: &str) {
-        self.connections.close(self.now, code, reason);
     }
     fn acked_bytes(&self) -> u64 {
         self.connections.iter().map(Connection::acked_bytes).sum()
@@ -370,17 +383,29 @@ impl Transport for TcpTransport<'_> {
     }
 }
 
+impl Transport for TcpTransport<'_> {
+    fn alpn(&self) -> Option<&[u8]> {
+        self.connections.connected_reported.then_some(self.connections.alpn)
+    }
+    fn close(&mut self, code: u64, reason: &str) {
+        self.connections.close(self.now, code, reason);
+    }
+}
+
+impl WithoutDatagrams for TcpTransport<'_> {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::Ipv4Addr;
     use std::sync::Arc;
+    use transport::Datagrams;
 
     const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 2);
 
     fn connections(limit: usize) -> TcpConnections {
         let make = |now: Time, index: usize, remote: Option<SocketAddr>| {
-            let setup = crate::Setup {
+            let setup = crate::ConnectionInputs {
                 local: ([10, 0, 0, 1], 1 + index as u16).into(),
                 config: Arc::default(),
                 random: random::Generator::new(1, "test"),
@@ -392,7 +417,7 @@ mod tests {
                     hybrid: false,
                 },
                 cookie_key: 0,
-                known_paths: (congestion::PathStore::default(), 0),
+                known_paths: crate::DatedPaths::default(),
                 initial_sequence: None,
             };
             Connection::connect(now, setup, remote?)

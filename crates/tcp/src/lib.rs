@@ -34,12 +34,13 @@ mod tlp;
 mod window;
 
 pub use config::{Config, FastOpen, Layer};
-pub use connection::{Arrival, Connection, Setup, Transmit};
+pub use connection::{Arrival, Connection, ConnectionInputs, Transmit};
 pub use endpoint::Endpoint;
 pub use event::{CloseReason, Event};
 pub use flow::{ConnectionFactory, TCP_STREAM, TcpConnections, TcpTransport};
 pub use ports::Ports;
 pub use records::TlsSizes;
+pub use recovery::DatedPaths;
 pub use state::State;
 pub use stats::Stats;
 pub use transport::{Data, Read, StreamError};

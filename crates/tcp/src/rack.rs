@@ -183,7 +183,7 @@ mod tests {
     /// Five segments of 100 bytes, one per millisecond from 0 on.
     fn board() -> Scoreboard {
         let mut board = Scoreboard::default();
-        (0..5).for_each(|i| board.push((1 + i * 100, 101 + i * 100), false, at(i), SentState::default()));
+        (0..5).for_each(|i| board.push(1 + i * 100, 101 + i * 100, false, at(i), SentState::default()));
         board
     }
 
@@ -265,8 +265,8 @@ mod tests {
         rack.detect(at(103), &mut board, PATH, &mut lost);
         assert_eq!((lost.as_slice(), rack.rtt), (&[0, 1][..], ms(99)));
         board.resent(0, at(110), SentState::default());
-        board.push((501, 601), false, at(112), SentState::default());
-        board.push((601, 701), false, at(105), SentState::default());
+        board.push(501, 601, false, at(112), SentState::default());
+        board.push(601, 701, false, at(105), SentState::default());
         rack.begin_ack();
         board.sack(&[(501, 701)], |segment| rack.on_delivered(at(220), segment, false, PATH.min_rtt));
         assert_eq!(rack.rtt, ms(108));
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(lost, [0, 1]);
         board.resent(0, at(105), SentState::default());
         board.resent(1, at(106), SentState::default());
-        board.push((501, 601), false, at(110), SentState::default());
+        board.push(501, 601, false, at(110), SentState::default());
         sack(&mut rack, &mut board, at(210), &[(501, 601)]);
         lost.clear();
         // Both retransmissions were sent before segment 5, whose RTT is 100 ms; three are selectively acknowledged.

@@ -127,7 +127,7 @@ impl Reassembly {
         if self.early.len() + 3 > most && self.ranges.would_grow(from, end) {
             return taken;
         }
-        self.keep(start, payload, (from, end), &mut taken);
+        self.keep(start, payload, from, end, &mut taken);
         self.remember(from);
         if from == self.next {
             self.advance();
@@ -137,7 +137,7 @@ impl Reassembly {
     }
 
     /// Keeps the new parts of a payload between `from` and `end`.
-    fn keep(&mut self, start: u64, payload: Payload<'_>, (from, end): (u64, u64), taken: &mut Insertion) {
+    fn keep(&mut self, start: u64, payload: Payload<'_>, from: u64, end: u64, taken: &mut Insertion) {
         let mut at = from;
         while at < end {
             if let Some((known, known_end)) = self.ranges.containing(at) {

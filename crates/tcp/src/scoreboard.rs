@@ -130,7 +130,7 @@ impl Scoreboard {
 
     /// Adds a segment after its first transmission.
     #[inline]
-    pub(crate) fn push(&mut self, (start, end): (u64, u64), fin: bool, now: Time, rate: SentState) {
+    pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, now: Time, rate: SentState) {
         debug_assert!(start < end, "a segment on the board takes sequence numbers");
         let end_so_far = self.segments.back().map(|last| last.end);
         debug_assert!(end_so_far.is_none_or(|last| last == start), "new data follows what was sent before");
@@ -387,7 +387,7 @@ mod tests {
     fn board(segments: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
         for i in 0..segments {
-            board.push((1 + i * 100, 101 + i * 100), false, at(i), SentState::default());
+            board.push(1 + i * 100, 101 + i * 100, false, at(i), SentState::default());
         }
         board
     }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tcp::{Arrival, Config, Connection, Data, Event, Setup, TlsSizes};
+use tcp::{Arrival, Config, Connection, ConnectionInputs, Data, Event, TlsSizes};
 use trace::Interest;
 use units::{Duration, Time};
 use wire::{Ecn, Hole};
@@ -76,7 +76,7 @@ fn address(end: usize) -> SocketAddr {
 impl Wire {
     fn new(config: Config, lose_each: u64) -> Wire {
         let config = Arc::new(config);
-        let setup = |end: usize| Setup {
+        let setup = |end: usize| ConnectionInputs {
             local: address(end),
             config: Arc::clone(&config),
             random: Generator::new(1, ["client", "server"][end]),
@@ -88,7 +88,7 @@ impl Wire {
                 hybrid: false,
             },
             cookie_key: 1,
-            known_paths: (congestion::PathStore::default(), 0),
+            known_paths: tcp::DatedPaths::default(),
             initial_sequence: None,
         };
         let client = Connection::connect(Time::ZERO, setup(0), address(1)).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::certificate::Chain;
 use crate::error::Error;
-use crate::library::Library;
+use crate::library::{Credentials, Library};
 use crate::model::{ClientRequest, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
@@ -195,7 +195,13 @@ fn seeded(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error
     let chain = Chain::new(&options.server_name, options.certificate_chain.as_bytes(), seed)?;
     let provider = Arc::new(provider(options.cipher, options.key_share));
     let verifier = Trust::Roots(vec![chain.authority()]).verifier(&provider)?;
-    Library::new(options, alpn, &provider, verifier, Some((chain.certificates, chain.key)))
+    Library::new(
+        options,
+        alpn,
+        &provider,
+        verifier,
+        Some(Credentials { certificates: chain.certificates, key: chain.key }),
+    )
 }
 
 /// The list of names as encoded in the ALPN extension (RFC 7301 section 3.1).

@@ -83,7 +83,7 @@ impl Identity {
 
     /// The credentials in the library's types.
     pub(crate) fn credentials(&self) -> Credentials {
-        (self.certificates.clone(), self.key.clone_key())
+        Credentials { certificates: self.certificates.clone(), key: self.key.clone_key() }
     }
 
     /// SHA-256 of the server's own certificate in DER.

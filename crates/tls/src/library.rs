@@ -21,7 +21,10 @@ pub(crate) struct Library {
 }
 
 /// A server's certificates and private key.
-pub(crate) type Credentials = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+pub(crate) struct Credentials {
+    pub certificates: Vec<CertificateDer<'static>>,
+    pub key: PrivateKeyDer<'static>,
+}
 
 impl Library {
     pub(crate) fn new(
@@ -57,7 +60,7 @@ fn server(
     options: &Options,
     alpn: Vec<Vec<u8>>,
     provider: &Arc<CryptoProvider>,
-    (certificates, key): Credentials,
+    Credentials { certificates, key }: Credentials,
 ) -> Result<ServerConfig, Error> {
     let mut server = ServerConfig::builder_with_details(provider.clone(), Arc::new(SessionTime))
         .with_protocol_versions(&[&rustls::version::TLS13])?

@@ -82,7 +82,7 @@ mod tests {
         let date = Duration::from_secs(1_767_225_600);
         let identity = || Identity::self_signed(&["localhost".to_owned()], date).unwrap();
         let (known, thief) = (identity(), identity());
-        let key = base64(thief.credentials().1.secret_der());
+        let key = base64(thief.credentials().key.secret_der());
         let key = format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n");
         let mixed = Identity::from_pem(known.to_pem().as_bytes(), key.as_bytes()).unwrap();
         let context = Context::real(&Options::default(), &[b"h3"], &Trust::Anyone, Some(&mixed), date);

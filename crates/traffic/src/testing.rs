@@ -1,7 +1,10 @@
 //! A fake connection that returns data provided by a test and records the calls of an application.
 
 use std::collections::{BTreeMap, VecDeque};
-use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
+use transport::{
+    Data, DatagramError, Datagrams, Measurements, PathView, Priority, Read, StreamError, Streams, Transport,
+    UnknownLimits,
+};
 use wire::{Direction, Side, StreamId};
 
 /// A connection without a network.
@@ -35,7 +38,7 @@ impl Fake {
     }
 }
 
-impl Transport for Fake {
+impl Streams for Fake {
     fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
         Err(StreamError::Unknown)
     }
@@ -47,6 +50,9 @@ impl Transport for Fake {
     }
     fn reset(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
         Ok(())
+    }
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
     }
     fn stop(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
         Ok(())
@@ -62,6 +68,12 @@ impl Transport for Fake {
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.skip(stream, u64::MAX)
     }
+    fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
+        Ok(())
+    }
+}
+
+impl Datagrams for Fake {
     fn send_datagram(&mut self, _: Data<'_>) -> Result<u64, DatagramError> {
         Err(DatagramError::Blocked)
     }
@@ -72,16 +84,28 @@ impl Transport for Fake {
         }
         Some(datagram.len() as u64)
     }
-    fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
-        Ok(())
+    fn max_datagram_size(&self) -> Option<usize> {
+        None
     }
+}
+
+impl Measurements for Fake {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for Fake {
     fn alpn(&self) -> Option<&[u8]> {
         None
     }
     fn close(&mut self, code: u64, reason: &str) {
         self.closed.get_or_insert((code, reason.to_owned()));
     }
-    fn acked_bytes(&self) -> u64 {
-        0
-    }
 }
+
+impl UnknownLimits for Fake {}

@@ -1,5 +1,6 @@
-//! UDP datagrams, on their way into an endpoint and out of one.
+//! Datagrams: UDP's, on their way into an endpoint and out of one, and those of applications.
 
+use crate::{Data, DatagramError};
 use std::net::SocketAddr;
 use wire::{Damage, Ecn, Hole, TypedPacket};
 
@@ -73,5 +74,33 @@ impl<'a> Outgoing<'a> {
     #[inline]
     pub fn bytes(bytes: &'a mut Vec<u8>) -> Outgoing<'a> {
         Outgoing { bytes, typed: None }
+    }
+}
+
+/// The datagrams of an application (RFC 9221).
+pub trait Datagrams {
+    /// Sends a datagram, which arrives whole or not at all; returns its number for later events.
+    ///
+    /// # Errors
+    /// See [`DatagramError`]. [`DatagramError::NotNegotiated`] on a transport without datagrams.
+    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError>;
+    /// Takes the oldest received datagram and appends its bytes to `into`, if given; returns its length.
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64>;
+    /// The maximum length in bytes of a datagram now; `None` without datagrams.
+    fn max_datagram_size(&self) -> Option<usize>;
+}
+
+/// A transport without datagrams.
+pub trait WithoutDatagrams {}
+
+impl<T: WithoutDatagrams> Datagrams for T {
+    fn send_datagram(&mut self, _: Data<'_>) -> Result<u64, DatagramError> {
+        Err(DatagramError::NotNegotiated)
+    }
+    fn read_datagram(&mut self, _: Option<&mut Vec<u8>>) -> Option<u64> {
+        None
+    }
+    fn max_datagram_size(&self) -> Option<usize> {
+        None
     }
 }

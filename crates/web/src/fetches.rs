@@ -43,6 +43,17 @@ impl std::fmt::Debug for Fetches {
     }
 }
 
+/// A body that arrives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenBody {
+    /// The stream that carries it.
+    pub stream: StreamId,
+    /// The number of its request.
+    pub index: usize,
+    /// What is done with it.
+    pub take: Take,
+}
+
 impl Fetches {
     /// Creates requests that may be sent at once, in the order of the list.
     pub(crate) fn new(requests: Vec<Request>, concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
@@ -195,8 +206,8 @@ impl Fetches {
     /// the number of bytes.
     pub(crate) fn read_body(
         &mut self,
-        (now, stream, index): (Time, StreamId, usize),
-        take: Take,
+        now: Time,
+        OpenBody { stream, index, take }: OpenBody,
         limit: u64,
         transport: &mut dyn Transport,
     ) -> Result<Result<Read, StreamError>, (Read, Failure)> {
@@ -225,7 +236,8 @@ impl Fetches {
     /// Passes on bytes of a body that were read together with the data before it.
     pub(crate) fn take_body(
         &mut self,
-        (now, index): (Time, usize),
+        now: Time,
+        index: usize,
         take: Take,
         bytes: &[u8],
     ) -> Result<(), Failure> {

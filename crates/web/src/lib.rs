@@ -32,7 +32,7 @@ pub use site::{Answer, Body, Query, Site, Source};
 pub use virtual_site::{MAX_FILL, VirtualSite};
 
 pub(crate) use delayed::Delayed;
-pub(crate) use fetches::Fetches;
+pub(crate) use fetches::{Fetches, OpenBody};
 pub(crate) use reply::{Reply, Written};
 
 /// The protocol names in the handshake (ALPN, RFC 7301).

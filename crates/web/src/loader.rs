@@ -98,7 +98,8 @@ impl PageLoader {
     /// # Panics
     /// If a request has no origin, an origin no connection, or if the first connection is not that of the first origin.
     pub fn new(
-        (requests, order): (Vec<Request>, Order),
+        requests: Vec<Request>,
+        order: Order,
         from: Vec<usize>,
         origins: Vec<Origin>,
         ways: Vec<Way>,

@@ -112,7 +112,7 @@ impl Reply {
                             return Written::Closed;
                         }
                     }
-                    let wanted = match self.late_or_due(now, (stream, length), &release, transport) {
+                    let wanted = match self.late_or_due(now, stream, length, &release, transport) {
                         Ok(due) => [next, due].into_iter().flatten().min(),
                         Err(written) => return written,
                     };
@@ -131,7 +131,10 @@ impl Reply {
                     }
                     // Only read what can be sent: the rest stays in the source.
                     let room = match transport.room(stream) {
-                        Ok(room) => room.min(length - self.taken).min(CHUNK as u64) as usize,
+                        Ok(room) => {
+                            let wanted = (length - self.taken).min(CHUNK as u64);
+                            room.map_or(wanted, |room| room.min(wanted)) as usize
+                        }
                         Err(_) => return Written::Closed,
                     };
                     if room == 0 {
@@ -165,17 +168,17 @@ impl Reply {
     fn late_or_due(
         &self,
         now: Time,
-        (stream, length): (StreamId, u64),
+        stream: StreamId,
+        length: u64,
         release: &Release,
         transport: &mut dyn Transport,
     ) -> Result<Option<Time>, Written> {
         if release.deadline.is_none() {
             return Ok(None);
         }
+        // Where that is not known, what is written counts as sent.
         let unsent = transport.unsent(stream).map_err(|_| Written::Closed)?;
-        if unsent == 0 {
-            return Ok(None);
-        }
+        let Some(unsent @ 1..) = unsent else { return Ok(None) };
         let sent = self.taken.saturating_sub(unsent);
         let due = release.due(sent, length, self.since.unwrap_or(now));
         match due.filter(|(_, at)| *at <= now) {

@@ -1,6 +1,6 @@
 //! The interfaces of a capture: the places in the network where packets are captured.
 
-use super::Capture;
+use super::{Capture, Carried};
 use network::{Packet, Protocol, gate};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -38,14 +38,15 @@ impl Tap {
         if !packet.is_written_out() {
             whole.to_mut().write_out();
         }
-        let (ends, ecn) = ((whole.source, whole.destination), whole.ecn.bits());
+        let Packet { source, destination, ecn, .. } = *whole;
+        let carried = Carried { source, destination, ecn, bytes: &whole.bytes };
         let mut capture = self.capture.borrow_mut();
         let Some(capture) = &mut *capture else { return Ok(()) };
         capture.select(self.interface);
         match (whole.protocol(), whole.damage()) {
-            (Protocol::Tcp, damage) => capture.segment(now, ends, ecn, &whole.bytes, damage),
-            (Protocol::Udp, None) => capture.packet(now, ends.0, ends.1, ecn, &whole.bytes),
-            (Protocol::Udp, Some(damage)) => capture.altered_packet(now, ends, ecn, &whole.bytes, damage),
+            (Protocol::Tcp, damage) => capture.segment(now, &carried, damage),
+            (Protocol::Udp, None) => capture.packet(now, source, destination, ecn.bits(), &whole.bytes),
+            (Protocol::Udp, Some(damage)) => capture.altered_packet(now, &carried, damage),
             (Protocol::Ip, _) => {
                 let mut bytes = Vec::new();
                 gate::write(whole.to_mut(), &mut bytes).map_err(io::Error::other)?;

@@ -53,6 +53,11 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
+fn carried(client: bool, bytes: &[u8]) -> Carried<'_> {
+    let (source, destination) = v4(client);
+    Carried { source, destination, ecn: Ecn::NotEct, bytes }
+}
+
 fn v4(client: bool) -> (SocketAddr, SocketAddr) {
     let (client_end, server_end) = ("10.0.0.1:50000".parse().unwrap(), "10.0.1.2:443".parse().unwrap());
     if client { (client_end, server_end) } else { (server_end, client_end) }
@@ -119,7 +124,7 @@ fn an_altered_packet_has_only_headers_and_a_comment() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     let damage = Damage { first: 7, last: 7 };
-    capture.altered_packet(Time::ZERO, v4(false), 0, &[9; 1000], damage).unwrap();
+    capture.altered_packet(Time::ZERO, &carried(false, &[9; 1000]), damage).unwrap();
     capture.packet(Time::ZERO, v4(false).0, v4(false).1, 0, &[9; 2]).unwrap();
     capture.finish().unwrap();
     let blocks = blocks(&file);
@@ -147,7 +152,7 @@ fn packets_before_an_altered_one_are_kept() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     let damage = Damage { first: end as u32, last: end as u32 + 1 };
-    capture.altered_packet(Time::ZERO, v4(false), 0, &datagram, damage).unwrap();
+    capture.altered_packet(Time::ZERO, &carried(false, &datagram), damage).unwrap();
     capture.finish().unwrap();
     let packet = blocks(&file)[2].1;
     assert_eq!(packet[20 + 28..20 + 28 + end], first);
@@ -170,7 +175,7 @@ fn tshark_decrypts_packets_after_an_altered_one() {
     let mut altered = bytes(CLIENT_SHORT);
     altered[0] ^= 7;
     let damage = Damage { first: 0, last: 0 };
-    capture.altered_packet(Time::from_nanos(3), v4(true), 0, &altered, damage).unwrap();
+    capture.altered_packet(Time::from_nanos(3), &carried(true, &altered), damage).unwrap();
     let mut put = |at: u64, client: bool, hex: &str| {
         let (source, destination) = v4(client);
         capture.packet(Time::from_nanos(at), source, destination, 0, &bytes(hex)).unwrap();

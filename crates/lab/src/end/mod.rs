@@ -2,7 +2,8 @@
 
 mod stacked;
 
-pub(crate) use stacked::{AddressedEnd, Endpoints, NO_FLOW, Place, QuicEnd, StackPort, Stage};
+use stacked::Woken;
+pub(crate) use stacked::{AddressedEnd, EndpointId, Endpoints, NO_FLOW, QuicEnd, StackPort, Stage};
 
 use crate::shared::{Awaited, Shared};
 use ::quic::{MigrateError, Migration};
@@ -51,29 +52,29 @@ impl EndReport {
 }
 
 /// The connection of an end, by the kind of its endpoint.
-pub(crate) enum Stack {
+pub(crate) enum EndConnection {
     Quic(QuicEnd),
     Tcp(AddressedEnd),
     /// A connection of a foreign stack.
     Foreign(AddressedEnd),
 }
 
-impl Stack {
+impl EndConnection {
     /// The place of its endpoint.
     #[inline]
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> EndpointId {
         match self {
-            Stack::Quic(end) => Place::Quic(end.endpoint),
-            Stack::Tcp(end) => Place::Tcp(end.endpoint),
-            Stack::Foreign(end) => Place::Foreign(end.endpoint),
+            EndConnection::Quic(end) => EndpointId::Quic(end.endpoint),
+            EndConnection::Tcp(end) => EndpointId::Tcp(end.endpoint),
+            EndConnection::Foreign(end) => EndpointId::Foreign(end.endpoint),
         }
     }
 
     /// Cancels the opening of the connection. Returns `false` if the connection was opened already, or if this is a server.
     fn cancel(&mut self) -> bool {
         match self {
-            Stack::Quic(end) => end.cancel(),
-            Stack::Tcp(end) | Stack::Foreign(end) => end.cancel(),
+            EndConnection::Quic(end) => end.cancel(),
+            EndConnection::Tcp(end) | EndConnection::Foreign(end) => end.cancel(),
         }
     }
 }
@@ -82,7 +83,8 @@ impl Stack {
 #[cold]
 pub(crate) fn follow(
     now: Time,
-    (ends, family): (&mut [End], &[usize]),
+    ends: &mut [End],
+    family: &[usize],
     timers: &mut Timers,
     shared: &Shared<'_>,
 ) {
@@ -107,7 +109,7 @@ pub(crate) struct End {
     pub side: Side,
     /// The ports at which its packets arrive.
     pub ports: Ports,
-    pub stack: Stack,
+    pub stack: EndConnection,
     pub application: Box<dyn Application>,
     /// The time at which a client opens the connection, if it is known.
     pub opens_at: Option<Time>,
@@ -136,8 +138,8 @@ impl End {
     pub(crate) fn wake_at(&self) -> Option<Time> {
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let stack = match &self.stack {
-            Stack::Quic(end) => end.wake_at(),
-            Stack::Tcp(end) | Stack::Foreign(end) => end.wake_at(),
+            EndConnection::Quic(end) => end.wake_at(),
+            EndConnection::Tcp(end) | EndConnection::Foreign(end) => end.wake_at(),
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
@@ -157,7 +159,7 @@ impl End {
     #[inline]
     pub(crate) fn quic(&self) -> Option<&QuicEnd> {
         match &self.stack {
-            Stack::Quic(end) => Some(end),
+            EndConnection::Quic(end) => Some(end),
             _ => None,
         }
     }
@@ -168,9 +170,9 @@ impl End {
         assert!(is_in_time(progress.finished_at), "what is finished has finished before the end");
         let no_error = self.application.no_error();
         let Snapshot { counters, window, close, streams } = match &self.stack {
-            Stack::Quic(end) => end.report(&endpoints.quic, no_error),
-            Stack::Tcp(end) => end.report(&endpoints.tcp, no_error),
-            Stack::Foreign(end) => end.report(&endpoints.foreign, no_error),
+            EndConnection::Quic(end) => end.report(&endpoints.quic, no_error),
+            EndConnection::Tcp(end) => end.report(&endpoints.tcp, no_error),
+            EndConnection::Foreign(end) => end.report(&endpoints.foreign, no_error),
         };
         EndReport {
             flow: self.flow,
@@ -197,8 +199,8 @@ impl End {
             _ => at,
         };
         match &mut self.stack {
-            Stack::Quic(end) => end.open(at),
-            Stack::Tcp(end) | Stack::Foreign(end) => end.open(at),
+            EndConnection::Quic(end) => end.open(at),
+            EndConnection::Tcp(end) | EndConnection::Foreign(end) => end.open(at),
         }
     }
 
@@ -219,13 +221,14 @@ impl End {
         &mut self,
         now: Time,
         endpoints: &mut Endpoints,
-        to: (NodeId, Port),
+        node: NodeId,
+        port: Port,
         how: Migration,
     ) -> Result<(), MigrateError> {
-        let Stack::Quic(end) = &self.stack else {
+        let EndConnection::Quic(end) = &self.stack else {
             unreachable!("the reader refuses events that move other flows than those of our own QUIC")
         };
-        self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, to, how)?;
+        self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, node, port, how)?;
         Ok(())
     }
 
@@ -241,19 +244,19 @@ impl End {
                 self.ended(shared);
             }
         }
-        let (application, due) = (&mut *self.application, (stop, self.flow));
+        let (application, woken) = (&mut *self.application, Woken { flow: self.flow, index, stop });
         match &mut self.stack {
-            Stack::Quic(end) => {
+            EndConnection::Quic(end) => {
                 let port = &mut endpoints.quic[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
-            Stack::Tcp(end) => {
+            EndConnection::Tcp(end) => {
                 let port = &mut endpoints.tcp[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
-            Stack::Foreign(end) => {
+            EndConnection::Foreign(end) => {
                 let port = &mut endpoints.foreign[end.endpoint];
-                end.wake(now, due, (port, index), application, shared);
+                end.wake(now, woken, port, application, shared);
             }
         }
     }

@@ -65,8 +65,8 @@ impl<O> StackEnd<O> {
     pub(super) fn wake<S: Stack<Opening = O>>(
         &mut self,
         now: Time,
-        (stop, flow): (bool, usize),
-        (port, index): (&mut StackPort<S>, usize),
+        Woken { flow, index, stop }: Woken,
+        port: &mut StackPort<S>,
         application: &mut dyn Application,
         shared: &Shared<'_>,
     ) {
@@ -95,13 +95,24 @@ impl<O> StackEnd<O> {
     }
 }
 
+/// An end whose time has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Woken {
+    pub flow: usize,
+    /// Its number at its host.
+    pub index: usize,
+    /// Whether its connection is to be closed now.
+    pub stop: bool,
+}
+
 impl QuicEnd {
     /// Migrates an open connection to the address of a port. Returns whether there was one.
     pub(super) fn migrate(
         &self,
         now: Time,
         endpoint: &mut Endpoint,
-        (node, port): (NodeId, Port),
+        node: NodeId,
+        port: Port,
         how: Migration,
     ) -> Result<bool, MigrateError> {
         let connection = self.handle.and_then(|handle| endpoint.get_mut(handle));
@@ -138,7 +149,7 @@ pub(crate) struct Endpoints {
 
 /// The place of an endpoint: its kind, and its number among those of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum EndpointId {
     Quic(usize),
     Tcp(usize),
     Foreign(usize),
@@ -146,15 +157,15 @@ pub(crate) enum Place {
 
 impl Endpoints {
     /// Numbers the timers of all endpoints, starting at `first`; returns their places in this order.
-    pub(crate) fn set_timers(&mut self, first: usize) -> Vec<Place> {
+    pub(crate) fn set_timers(&mut self, first: usize) -> Vec<EndpointId> {
         let mut places = Vec::new();
         let mut number = |place| {
             places.push(place);
             first + places.len() - 1
         };
-        (0..).zip(&mut self.quic).for_each(|(at, port)| port.timer = number(Place::Quic(at)));
-        (0..).zip(&mut self.tcp).for_each(|(at, port)| port.timer = number(Place::Tcp(at)));
-        (0..).zip(&mut self.foreign).for_each(|(at, port)| port.timer = number(Place::Foreign(at)));
+        (0..).zip(&mut self.quic).for_each(|(at, port)| port.timer = number(EndpointId::Quic(at)));
+        (0..).zip(&mut self.tcp).for_each(|(at, port)| port.timer = number(EndpointId::Tcp(at)));
+        (0..).zip(&mut self.foreign).for_each(|(at, port)| port.timer = number(EndpointId::Foreign(at)));
         places
     }
 }
@@ -261,9 +272,9 @@ fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
     ends[slot] = (handle, end as u32);
 }
 
-impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
+impl<S: Stack> transport::Environment<S> for Serving<'_, '_, '_> {
     /// The number of an end.
-    type Place = usize;
+    type Key = usize;
     /// The packet that the datagram becomes.
     type Buffer = Box<Packet>;
 
@@ -274,7 +285,7 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
         if end.attend(now, connection, self.stage.shared) {
             end.arm(now, index, self.stage.timers);
             if let Some(family) = end.family.clone() {
-                follow(now, (self.stage.ends, &family), self.stage.timers, self.stage.shared);
+                follow(now, self.stage.ends, &family, self.stage.timers, self.stage.shared);
             }
         }
         index
@@ -354,7 +365,7 @@ impl End {
         {
             packet.leave_by(port);
         }
-        if matches!(self.stack, super::Stack::Tcp(_)) {
+        if matches!(self.stack, super::EndConnection::Tcp(_)) {
             packet.carry_tcp();
         }
         if self.captured {
@@ -407,15 +418,15 @@ impl End {
     fn keep_last<C: Connection + ?Sized>(&mut self, connection: &C) {
         let last = Box::new(connection.snapshot(self.application.no_error()));
         match &mut self.stack {
-            super::Stack::Quic(end) => end.last = Some(last),
-            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.last = Some(last),
+            super::EndConnection::Quic(end) => end.last = Some(last),
+            super::EndConnection::Tcp(end) | super::EndConnection::Foreign(end) => end.last = Some(last),
         }
     }
 
     fn set_handle(&mut self, handle: Handle) {
         match &mut self.stack {
-            super::Stack::Quic(end) => end.handle = Some(handle),
-            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.handle = Some(handle),
+            super::EndConnection::Quic(end) => end.handle = Some(handle),
+            super::EndConnection::Tcp(end) | super::EndConnection::Foreign(end) => end.handle = Some(handle),
         }
     }
 }

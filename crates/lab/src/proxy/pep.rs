@@ -17,7 +17,7 @@ use random::Generator;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use tcp::{Connection, Setup, TlsSizes};
+use tcp::{Connection, ConnectionInputs, TlsSizes};
 use trace::{Event, Log};
 use units::parameter::{Arguments, Component, Options, Row};
 use units::{Time, Timers};
@@ -37,8 +37,12 @@ fn controllers(arguments: &Arguments) -> Vec<Component> {
     Side::BOTH.iter().map(|side| side_config(arguments, *side).controller).collect()
 }
 
-/// A connection by the addresses of its client and its server.
-type Key = (SocketAddr, SocketAddr);
+/// The addresses of a connection's client and server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ends {
+    client: SocketAddr,
+    server: SocketAddr,
+}
 
 #[derive(Debug, Default)]
 struct Counters {
@@ -67,7 +71,7 @@ struct Pep {
     most: usize,
     slots: Vec<Option<Box<Splice>>>,
     free: Vec<usize>,
-    by_addresses: BTreeMap<Key, usize>,
+    by_addresses: BTreeMap<Ends, usize>,
     /// The connections split so far of each flow, by the number of its client.
     of_flow: BTreeMap<u32, u32>,
     /// The timers of the splices, by slot.
@@ -116,9 +120,9 @@ impl Pep {
 
     /// The slot and the side of the connection that a packet belongs to.
     fn find(&self, packet: &Packet) -> Option<(usize, Side)> {
-        let known = |key: Key, side| self.by_addresses.get(&key).map(|slot| (*slot, side));
-        let from_client = known((packet.source, packet.destination), Side::Client);
-        from_client.or_else(|| known((packet.destination, packet.source), Side::Server))
+        let known = |client, server| self.by_addresses.get(&Ends { client, server }).copied();
+        let from_client = known(packet.source, packet.destination).map(|slot| (slot, Side::Client));
+        from_client.or_else(|| Some((known(packet.destination, packet.source)?, Side::Server)))
     }
 
     /// The largest segment on the carrier to an address.
@@ -134,24 +138,24 @@ impl Pep {
             self.counters.unsplit += 1;
             return None;
         }
-        let (client, server) = (packet.source, packet.destination);
+        let ends = Ends { client: packet.source, server: packet.destination };
         let number = self.of_flow.entry(packet.flow).or_default();
         let index = *number;
         *number += 1;
-        let accepted = Connection::listen(self.setup(Side::Client, (client, server), packet.flow, index));
+        let accepted = Connection::listen(self.setup(Side::Client, ends, packet.flow, index));
         let accepted = accepted.expect("the reader refuses unknown controllers");
-        let setup = self.setup(Side::Server, (client, server), packet.flow, index);
-        let opened = Connection::connect(now, setup, server);
+        let setup = self.setup(Side::Server, ends, packet.flow, index);
+        let opened = Connection::connect(now, setup, ends.server);
         let opened = opened.expect("the reader refuses unknown controllers");
         let other = number_of_other_end(packet.flow);
-        let accepted = Half { connection: accepted, local: server, flow: other };
-        let opened = Half { connection: opened, local: client, flow: packet.flow };
+        let accepted = Half { connection: accepted, local: ends.server, flow: other };
+        let opened = Half { connection: opened, local: ends.client, flow: packet.flow };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
         self.slots[slot] = Some(Box::new(Splice::new(accepted, opened, index)));
-        let before = self.by_addresses.insert((client, server), slot);
+        let before = self.by_addresses.insert(ends, slot);
         assert_eq!(before, None, "a connection that is known is not split anew");
         self.counters.split += 1;
         self.note_connections(now);
@@ -159,11 +163,17 @@ impl Pep {
     }
 
     /// The inputs of the connection on a side of a flow's connection with this number.
-    fn setup(&mut self, side: Side, (client, server): Key, flow: u32, number: u32) -> Setup {
+    fn setup(
+        &mut self,
+        side: Side,
+        Ends { client, server }: Ends,
+        flow: u32,
+        number: u32,
+    ) -> ConnectionInputs {
         let (local, remote) = if side == Side::Client { (server, client) } else { (client, server) };
         let size = self.segment_size(remote.ip());
         let stream = format!("{} flow {} connection {number} {} side", self.name, flow / 2, side.name());
-        Setup {
+        ConnectionInputs {
             local,
             config: self.configs[side as usize].fitting(size),
             random: Generator::new(self.seed, &stream),
@@ -171,7 +181,10 @@ impl Pep {
             tls: TlsSizes::default(),
             // Who is no part of the scenario has no server in it either.
             cookie_key: self.cookie_keys.get(flow as usize / 2).copied().unwrap_or_default(),
-            known_paths: (self.known_paths.clone(), tls::EPOCH.as_millis() as u64),
+            known_paths: tcp::DatedPaths {
+                store: self.known_paths.clone(),
+                epoch_ms: tls::EPOCH.as_millis() as u64,
+            },
             initial_sequence: None,
         }
     }
@@ -187,7 +200,7 @@ impl Pep {
     fn remove(&mut self, slot: usize) {
         let mut splice = self.slots[slot].take().expect("a slot that is freed has a connection");
         let [client, server] = Side::BOTH.map(|side| splice.half(side));
-        let known = self.by_addresses.remove(&(server.local, client.local));
+        let known = self.by_addresses.remove(&Ends { client: server.local, server: client.local });
         assert_eq!(known, Some(slot), "a connection is found by its addresses");
         self.counters.retransmitted += retransmitted(&splice);
         self.buffered -= splice.buffered;

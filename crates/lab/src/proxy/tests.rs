@@ -6,7 +6,7 @@ use network::middlebox::{Middlebox, MiddleboxOptions};
 use network::{Exits, Node, NodeId, Packet, Port};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tcp::{Arrival, Config, Connection, Data, Event, Setup, State, TlsSizes};
+use tcp::{Arrival, Config, Connection, ConnectionInputs, Data, Event, State, TlsSizes};
 use trace::Interest;
 use units::parameter::{Arguments, Value};
 use units::{Duration, Size, Time};
@@ -50,15 +50,15 @@ fn pep(given: &[(&str, Value)]) -> Box<dyn Middlebox> {
     pep
 }
 
-fn setup(end: usize) -> Setup {
-    Setup {
+fn setup(end: usize) -> ConnectionInputs {
+    ConnectionInputs {
         local: address(end),
         config: Arc::new(Config { delayed_ack: Duration::ZERO, ..Config::default() }),
         random: random::Generator::new(end as u64, "end"),
         interest: Interest::NONE,
         tls: TlsSizes::default(),
         cookie_key: 0,
-        known_paths: (congestion::PathStore::default(), 0),
+        known_paths: tcp::DatedPaths::default(),
         initial_sequence: None,
     }
 }

@@ -249,7 +249,7 @@ impl Work<'_> {
             }
             let (seed, scenario) = scenarios.get(self.sweep, number);
             let result = match scenario {
-                Ok(scenario) => self.one(number, &scenario, (&mut prepared, &mut names), sender),
+                Ok(scenario) => self.one(number, &scenario, &mut prepared, &mut names, sender),
                 Err(problem) => Some(Err(problem)),
             };
             let Some(result) = result else { return };
@@ -264,7 +264,8 @@ impl Work<'_> {
         &self,
         number: u64,
         scenario: &Scenario,
-        (prepared, names): (&mut Option<Prepared>, &mut Names),
+        prepared: &mut Option<Prepared>,
+        names: &mut Names,
         sender: &SyncSender<Message>,
     ) -> Option<Result<Kept, String>> {
         let keep = &self.sweep.plan().keep;

@@ -115,11 +115,17 @@ fn type_of(value: &Cell) -> Option<Type> {
     }
 }
 
+/// A row to which values are added, with names that rows share.
+struct Filling<'a> {
+    values: Row,
+    names: &'a mut Names,
+}
+
 /// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
 /// it is no summary.
 pub(super) fn flatten(summary: &str, names: &mut Names) -> Option<Row> {
     let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
-    let mut row = (Vec::with_capacity(names.0.len()), names);
+    let mut row = Filling { values: Vec::with_capacity(names.0.len()), names };
     for (key, value) in summary {
         match (key.as_str(), value) {
             // Name and version are the same for all runs, and the seed has its own column. Which paths a host knows at the
@@ -133,8 +139,8 @@ pub(super) fn flatten(summary: &str, names: &mut Names) -> Option<Row> {
             (_, value) => put(key, value, &mut row),
         }
     }
-    row.0.shrink_to_fit();
-    Some(row.0)
+    row.values.shrink_to_fit();
+    Some(row.values)
 }
 
 /// The row of the summary in the contents of a record.
@@ -143,7 +149,7 @@ pub(super) fn row_of(mut contents: &[u8], names: &mut Names) -> Option<Row> {
 }
 
 /// Adds the entries of a list. Their paths contain their names, and their directions, or the nodes of their lanes.
-fn entries(kind: &str, list: Vec<Value>, row: &mut (Row, &mut Names)) {
+fn entries(kind: &str, list: Vec<Value>, row: &mut Filling<'_>) {
     for entry in list {
         let Value::Object(mut entry) = entry else { continue };
         let mut path = kind.to_owned();
@@ -161,14 +167,14 @@ fn entries(kind: &str, list: Vec<Value>, row: &mut (Row, &mut Names)) {
     }
 }
 
-fn put(path: String, value: Value, row: &mut (Row, &mut Names)) {
+fn put(path: String, value: Value, row: &mut Filling<'_>) {
     match value {
         Value::Object(inner) => {
             inner.into_iter().for_each(|(key, value)| put(format!("{path}.{key}"), value, row));
         }
         value => {
-            let name = row.1.share(row.0.len(), path);
-            row.0.push((name, value.into()));
+            let name = row.names.share(row.values.len(), path);
+            row.values.push((name, value.into()));
         }
     }
 }

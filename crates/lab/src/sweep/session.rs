@@ -31,7 +31,7 @@ pub struct Order {
 
 /// A sweep in progress.
 #[derive(Debug)]
-pub struct Session {
+pub struct OngoingSweep {
     sweep: Sweep,
     folder: PathBuf,
     store: Store,
@@ -48,17 +48,17 @@ pub struct Session {
     progress: Progress,
 }
 
-impl Session {
+impl OngoingSweep {
     /// Starts a sweep in a folder, which is created if necessary.
     ///
     /// # Errors
     /// If the folder cannot be read or written.
-    pub fn open(sweep: &Sweep, folder: &Path) -> Result<Session, SweepError> {
+    pub fn open(sweep: &Sweep, folder: &Path) -> Result<OngoingSweep, SweepError> {
         let mut store = Store::open(folder).map_err(|error| failed(folder, error))?;
         let total = sweep.runs();
         let mut runs = Vec::new();
         runs.resize_with(total as usize, || None);
-        Ok(Session {
+        Ok(OngoingSweep {
             sweep: sweep.clone(),
             folder: folder.to_owned(),
             known: store.take_known(),

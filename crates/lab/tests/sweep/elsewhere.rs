@@ -1,18 +1,18 @@
 //! Sweeps on other machines give the same tables.
 
 use super::bed::{BASE, SWEEP, finish, folder, folder_of, sweep, sweep_of, tables};
-use lab::sweep::{Finished, Keep, Maker, Order, Session, Sweep, SweepError};
+use lab::sweep::{Finished, Keep, Maker, OngoingSweep, Order, Sweep, SweepError};
 use std::fs;
 use std::path::Path;
 
 /// All orders of a session.
-fn orders(session: &mut Session) -> Vec<Order> {
+fn orders(session: &mut OngoingSweep) -> Vec<Order> {
     std::iter::from_fn(|| session.order()).collect()
 }
 
 /// Makes all missing runs as if on another machine, in reverse order.
 fn elsewhere(sweep: &Sweep, folder: &Path) -> Finished {
-    let mut session = Session::open(sweep, folder).unwrap();
+    let mut session = OngoingSweep::open(sweep, folder).unwrap();
     let mut maker = Maker::default();
     for order in orders(&mut session).into_iter().rev() {
         let made = maker.make(&order, &sweep.plan().keep);
@@ -59,7 +59,7 @@ fn files_go_with_the_order() {
     let sweep = sweep.unwrap_or_else(|error| panic!("{error}"));
     let whole = tables(&mut finish(&sweep, &folder("files-here"), 1));
     let there = folder("files-there");
-    let mut session = Session::open(&sweep, &there).unwrap();
+    let mut session = OngoingSweep::open(&sweep, &there).unwrap();
     let orders = orders(&mut session);
     assert!(orders.iter().all(|order| order.files.len() == 1));
     // The other machine does not have the files.
@@ -83,7 +83,7 @@ fn failures_are_the_same() {
 fn a_missing_result_interrupts_the_sweep_and_a_repeated_one_is_ignored() {
     let sweep = sweep_of(&format!("{BASE}[sweep]\nrepetitions = 3\n"));
     let folder = folder("partly");
-    let mut session = Session::open(&sweep, &folder).unwrap();
+    let mut session = OngoingSweep::open(&sweep, &folder).unwrap();
     let (first, second) = (session.order().unwrap(), session.order().unwrap());
     let made = Maker::default().make(&first, &Keep::default());
     session.put(first.number, made.clone()).unwrap();

@@ -3,7 +3,7 @@
 use super::bed::{BASE, folder};
 use lab::outside::{Described, Loader, PARTS, Part, PlugError, Wanted, set_loader};
 use lab::rooms;
-use lab::sweep::{Session, Sweep};
+use lab::sweep::{OngoingSweep, Sweep};
 use network::medium::cell_scheduler;
 use network::middlebox::{Middlebox, MiddleboxOptions, Profile};
 use network::{Exits, Node, Packet, Port};
@@ -205,7 +205,7 @@ terminals = ["server", "client"]
 
 /// Orders the only run of a sweep, unless it is in the folder, and stores a result for it.
 fn order(sweep: &Sweep, runs: &Path) -> Option<lab::sweep::Order> {
-    let mut session = Session::open(sweep, runs).unwrap();
+    let mut session = OngoingSweep::open(sweep, runs).unwrap();
     let order = session.order()?;
     session.put(order.number, Ok(vec![1])).unwrap();
     Some(order)

@@ -58,7 +58,7 @@ impl Device {
     }
 
     /// Reads what has come from the system, up to a limit: it comes at this time, by the gate with this number.
-    pub(super) fn read(&mut self, (now, gate): (Time, usize), arrivals: &mut Arrivals) -> io::Result<()> {
+    pub(super) fn read(&mut self, now: Time, gate: usize, arrivals: &mut Arrivals) -> io::Result<()> {
         for _ in 0..READS {
             let read = self.device.recv_multiple(&mut self.whole, &mut self.parts, &mut self.sizes, 0);
             let count = match read {

@@ -216,7 +216,7 @@ impl Surroundings<'_> {
         let now = self.clock.now();
         for (number, device) in self.devices.iter_mut().enumerate() {
             if self.alarm.has_woken(number) {
-                device.read((now, number), arrivals)?;
+                device.read(now, number, arrivals)?;
             }
         }
         Ok(())

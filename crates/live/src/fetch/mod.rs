@@ -7,7 +7,7 @@ pub use store::FetchProgress;
 pub use url::Url;
 
 use crate::clock::Clock;
-use crate::driver::{Driver, Host};
+use crate::driver::{Applications, Driver};
 use crate::entropy::system_random;
 use crate::error::LiveError;
 use crate::records::{Log, Recording, Records};
@@ -468,7 +468,7 @@ impl Visit {
     }
 }
 
-impl Host for Visit {
+impl Applications for Visit {
     fn attend(&mut self, now: Time, _handle: Handle, connection: &mut Connection) {
         if self.is_over {
             // Its records are complete.

@@ -1,6 +1,6 @@
 //! Captures of the traffic of a relay at the client and at the server.
 
-use lab::capture::Capture;
+use lab::capture::{Capture, Carried};
 use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
@@ -61,6 +61,9 @@ fn write(capture: &mut Capture<File>, date_of_zero: Duration, seen: &Seen<'_>) -
     let at = at + date_of_zero;
     match damage {
         None => capture.packet(at, ends.0, ends.1, ecn.bits(), bytes),
-        Some(damage) => capture.altered_packet(at, ends, ecn.bits(), bytes, damage),
+        Some(damage) => {
+            let carried = Carried { source: ends.0, destination: ends.1, ecn, bytes };
+            capture.altered_packet(at, &carried, damage)
+        }
     }
 }

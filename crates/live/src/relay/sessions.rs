@@ -18,7 +18,7 @@ const MAX_LEFT: usize = 32;
 #[derive(Debug)]
 pub(super) struct Sessions<E> {
     numbers: BTreeMap<(SocketAddr, usize), u16>,
-    sessions: BTreeMap<u16, Session<E>>,
+    sessions: BTreeMap<u16, RelayedEnd<E>>,
     next: u16,
     /// How many there have been.
     pub(super) opened: u64,
@@ -26,7 +26,7 @@ pub(super) struct Sessions<E> {
 
 /// An end.
 #[derive(Debug)]
-pub(super) struct Session<E> {
+pub(super) struct RelayedEnd<E> {
     /// Its address.
     pub(super) address: SocketAddr,
     /// The number of the relay's pair.
@@ -45,7 +45,8 @@ impl<E> Sessions<E> {
     /// The number of the end with this address at this pair, which `open` makes if it is new.
     pub(super) fn of(
         &mut self,
-        (address, pair): (SocketAddr, usize),
+        address: SocketAddr,
+        pair: usize,
         now: Time,
         open: impl FnOnce() -> io::Result<E>,
     ) -> io::Result<u16> {
@@ -66,14 +67,14 @@ impl<E> Sessions<E> {
         self.next = (number + 1) % NUMBERS;
         self.opened += 1;
         self.numbers.insert((address, pair), number);
-        self.sessions.insert(number, Session { address, pair, end, last_used: now });
+        self.sessions.insert(number, RelayedEnd { address, pair, end, last_used: now });
         Ok(number)
     }
 
-    pub(super) fn get(&self, number: u16) -> Option<&Session<E>> {
+    pub(super) fn get(&self, number: u16) -> Option<&RelayedEnd<E>> {
         self.sessions.get(&number)
     }
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u16, &Session<E>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u16, &RelayedEnd<E>)> {
         self.sessions.iter().map(|(number, session)| (*number, session))
     }
 
@@ -163,7 +164,7 @@ mod tests {
         let pair = Pair { listen: client(1), to: client(9) };
         let mut sessions = Sessions::default();
         let of = |sessions: &mut Sessions<Outside>, port| {
-            let number = sessions.of((client(port), 0), Time::ZERO, || Outside::open(&pair)).unwrap();
+            let number = sessions.of(client(port), 0, Time::ZERO, || Outside::open(&pair)).unwrap();
             (number, sessions.get(number).unwrap().end.socket.local())
         };
         let (first, second) = (of(&mut sessions, 7000), of(&mut sessions, 7001));
@@ -183,7 +184,7 @@ mod tests {
         for n in 0..=MAX_SESSIONS as u64 {
             // The first one is never quiet.
             for port in [10_000 + n as u16, 10_000] {
-                sessions.of((client(port), 0), Time::from_nanos(n), || Ok(())).unwrap();
+                sessions.of(client(port), 0, Time::from_nanos(n), || Ok(())).unwrap();
             }
         }
         assert_eq!((sessions.iter().count(), sessions.opened), (MAX_SESSIONS, MAX_SESSIONS as u64 + 1));
@@ -195,7 +196,7 @@ mod tests {
         let mut sessions = Sessions::default();
         for n in 0..=u64::from(NUMBERS) {
             for port in [1, 10_000 + n as u16] {
-                sessions.of((client(port), 0), Time::from_nanos(n), || Ok(())).unwrap();
+                sessions.of(client(port), 0, Time::from_nanos(n), || Ok(())).unwrap();
             }
         }
         assert_eq!(sessions.get(0).unwrap().address, client(1));

@@ -130,7 +130,7 @@ impl Surroundings<'_> {
             datagram.at = self.last;
             let ends = match datagram.origin {
                 Origin::Client(pair, client, facing) => {
-                    Some(self.of_client((pair, client, facing), &datagram)?)
+                    Some(self.of_client(pair, client, facing, &datagram)?)
                 }
                 Origin::Server(number, server) => self.of_server(number, server, &datagram)?,
                 Origin::Nowhere => None,
@@ -156,16 +156,18 @@ impl Surroundings<'_> {
     /// Where a client's datagram enters, with its source and destination there.
     fn of_client(
         &mut self,
-        (pair, client, facing): (usize, SocketAddr, SocketAddr),
+        pair: usize,
+        client: SocketAddr,
+        facing: SocketAddr,
         datagram: &Coming,
     ) -> Result<(usize, SocketAddr, SocketAddr), RelayError> {
-        let number = self.clients.of((client, pair), datagram.at, || Ok(facing));
+        let number = self.clients.of(client, pair, datagram.at, || Ok(facing));
         let number = number.map_err(failed("a client"))?;
         self.stats.from_clients += 1;
         self.stats.clients = self.clients.opened;
         self.script.hear(datagram.at);
         if let Some(captures) = &mut self.captures {
-            captures.at_client(&datagram.seen((client, facing))).map_err(failed("writing a capture"))?;
+            captures.at_client(&datagram.seen(client, facing)).map_err(failed("writing a capture"))?;
         }
         let ipv6 = client.is_ipv6();
         Ok((self.ends.client, self.ends.of_client(number, ipv6), self.ends.of_server(pair, ipv6)))
@@ -182,7 +184,7 @@ impl Surroundings<'_> {
         let Some(session) = session else { return Ok(None) };
         self.stats.from_servers += 1;
         if let Some(captures) = &mut self.captures {
-            let seen = datagram.seen((server, session.end.socket.local()));
+            let seen = datagram.seen(server, session.end.socket.local());
             captures.at_server(&seen).map_err(failed("writing a capture"))?;
         }
         let source = self.ends.of_server(session.pair, session.address.is_ipv6());
@@ -202,7 +204,7 @@ impl Surroundings<'_> {
             let Some((index, pair)) = index.and_then(|index| Some((index, self.pairs.get(index)?))) else {
                 return Ok(false);
             };
-            let number = self.outsides.of((packet.source, index), at, || Outside::open(pair));
+            let number = self.outsides.of(packet.source, index, at, || Outside::open(pair));
             let number = number.map_err(failed("opening a socket"))?;
             let Some(session) = self.outsides.get(number) else { return Ok(false) };
             let socket = &session.end.socket;
@@ -252,8 +254,8 @@ impl Surroundings<'_> {
 }
 
 impl Coming {
-    fn seen(&self, ends: (SocketAddr, SocketAddr)) -> Seen<'_> {
-        Seen { at: self.at, ends, ecn: self.ecn, damage: None, bytes: &self.bytes }
+    fn seen(&self, source: SocketAddr, destination: SocketAddr) -> Seen<'_> {
+        Seen { at: self.at, ends: (source, destination), ecn: self.ecn, damage: None, bytes: &self.bytes }
     }
 }
 

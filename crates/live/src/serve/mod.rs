@@ -10,7 +10,7 @@ pub use limits::Limits;
 pub use responder::Responder;
 
 use crate::clock::Clock;
-use crate::driver::{Driver, Host};
+use crate::driver::{Applications, Driver};
 use crate::entropy::system_random;
 use crate::error::LiveError;
 use crate::known_paths::KnownPathsFile;
@@ -363,7 +363,7 @@ impl Sites {
     }
 }
 
-impl Host for Sites {
+impl Applications for Sites {
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
         if connection.is_over() && !self.connections.contains_key(&handle) {
             // Its application is already gone.

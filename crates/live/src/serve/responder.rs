@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::folder::Folder;
 use super::{Limits, Sites};
-use crate::driver::Host;
+use crate::driver::Applications;
 use crate::error::LiveError;
 use crate::records::{Recording, Records};
 use quic::{Connection, Handle};

@@ -29,7 +29,7 @@ pub(crate) struct BufferOptions<'a> {
     pub queue: &'a Component,
     /// The name for errors.
     pub name: &'a str,
-    pub setup: queue::Setup<'a>,
+    pub setup: queue::LinkProperties<'a>,
     /// Whether the delay of each packet is counted.
     pub delays: bool,
     pub interest: Interest,
@@ -145,7 +145,7 @@ impl Buffer {
         packet.l4s = packet.ecn.is_l4s();
         self.stats.accepted.add(packet.size);
         if packet.size > self.mtu {
-            self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);
+            self.note_drop(now, packet.size, packet.flow, DropReason::Mtu);
             exits.discard(packet);
             return None;
         }
@@ -216,7 +216,7 @@ impl Buffer {
     }
     /// Drops a packet that has left the queue too late to be sent; it counts as dropped by the queue.
     pub(crate) fn drop_late(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
-        self.note_drop(now, (packet.size, packet.flow), DropReason::Queue);
+        self.note_drop(now, packet.size, packet.flow, DropReason::Queue);
         exits.discard(packet);
     }
     /// Counts a packet of this size at the far end.
@@ -246,7 +246,7 @@ impl Buffer {
     pub(crate) fn end_losses(&mut self, at: Time) {
         while self.losing.front().is_some_and(|(end, ..)| *end <= at) {
             let (end, size, flow) = self.losing.pop_front().expect("the first of these has just been seen");
-            self.note_drop(end, (size, flow), DropReason::Loss);
+            self.note_drop(end, size, flow, DropReason::Loss);
         }
     }
 
@@ -298,7 +298,7 @@ impl Buffer {
     fn read_report(&mut self, at: Time, exits: &mut Exits) {
         let mut dropped = std::mem::take(&mut self.report.dropped);
         for packet in dropped.drain(..) {
-            self.note_drop(at, (packet.size, packet.flow), DropReason::Queue);
+            self.note_drop(at, packet.size, packet.flow, DropReason::Queue);
             exits.discard(packet);
         }
         self.report.dropped = dropped;
@@ -309,7 +309,7 @@ impl Buffer {
         }
     }
 
-    fn note_drop(&mut self, at: Time, (size, flow): (u32, u32), reason: DropReason) {
+    fn note_drop(&mut self, at: Time, size: u32, flow: u32, reason: DropReason) {
         let count = match reason {
             DropReason::Mtu => &mut self.stats.dropped_mtu,
             DropReason::Queue => &mut self.stats.dropped_queue,

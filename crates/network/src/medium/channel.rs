@@ -82,7 +82,7 @@ impl Site {
 
 /// The inputs for building a channel.
 #[derive(Clone, Copy)]
-pub(super) struct Setup<'a> {
+pub(super) struct ChannelInputs<'a> {
     /// The stream of a purpose.
     pub stream: &'a dyn Fn(&str) -> Generator,
     /// The width of the carrier in Hz.
@@ -91,7 +91,7 @@ pub(super) struct Setup<'a> {
 }
 
 /// The constructor of a row.
-type Build = fn(&Arguments, &Setup<'_>) -> Result<Channel, BuildError>;
+type Build = fn(&Arguments, &ChannelInputs<'_>) -> Result<Channel, BuildError>;
 
 static CHANNELS: &[Row<Build>] = &[
     Row {
@@ -107,7 +107,7 @@ static CHANNELS: &[Row<Build>] = &[
         build: |arguments, setup| {
             let SeriesOptions { file, linear } = SeriesOptions::of(arguments);
             let between = if linear { Between::Linear } else { Between::Held };
-            match Series::parse(&file.text, between, (setup.site.number, setup.site.count)) {
+            match Series::parse(&file.text, between, setup.site.number, setup.site.count) {
                 Ok(series) => Ok(Channel::series(series)),
                 Err(error) => {
                     Err(BuildError::Option { option: "channel", problem: format!("{}: {error}", file.path) })
@@ -123,8 +123,8 @@ static CHANNELS: &[Row<Build>] = &[
     },
 ];
 
-fn drawn(arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError> {
-    let Setup { bandwidth_hz, site, .. } = *setup;
+fn drawn(arguments: &Arguments, setup: &ChannelInputs<'_>) -> Result<Channel, BuildError> {
+    let ChannelInputs { bandwidth_hz, site, .. } = *setup;
     // A terminal has a stream of its own for each site.
     let stream = |part: &str| match site.number {
         0 => (setup.stream)(part),
@@ -161,14 +161,19 @@ pub(super) fn room() -> Room {
 /// The signal-to-noise ratio in dB of a channel that does not change.
 pub(super) fn constant(channel: &Component) -> Option<f64> {
     // What it would draw does not matter.
-    let setup = Setup { stream: &|purpose| Generator::new(0, purpose), bandwidth_hz: 1, site: Site::ONLY };
+    let setup =
+        ChannelInputs { stream: &|purpose| Generator::new(0, purpose), bandwidth_hz: 1, site: Site::ONLY };
     match build(channel.name, &channel.arguments, &setup) {
         Ok(Channel::Constant(sinr_db)) => Some(sinr_db),
         _ => None,
     }
 }
 
-pub(super) fn build(name: &str, arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError> {
+pub(super) fn build(
+    name: &str,
+    arguments: &Arguments,
+    setup: &ChannelInputs<'_>,
+) -> Result<Channel, BuildError> {
     match CHANNELS.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, setup),
         None => Err(BuildError::Unknown { room: "channels", name: name.to_owned() }),

@@ -30,7 +30,7 @@ use units::{Duration, Rate, Size, Time};
 pub trait Medium {
     /// Takes a packet from one attachment for another that it can reach, and notes both in the packet
     /// (`Packet::attach`).
-    fn offer(&mut self, now: Time, ends: (u16, u16), packet: Box<Packet>, exits: &mut Exits);
+    fn offer(&mut self, now: Time, from: u16, to: u16, packet: Box<Packet>, exits: &mut Exits);
     /// Whether anything happens up to and at `now`.
     fn is_due(&self, now: Time) -> bool;
     /// The next packet that has reached its attachment by `now`, with that attachment (`Packet::detach`).

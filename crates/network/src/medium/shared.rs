@@ -21,7 +21,7 @@ use crate::exits::Exits;
 use crate::link::Line;
 use crate::loss::{self, Loss};
 use crate::packet::Packet;
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use crate::rate::{self, Server};
 use std::collections::VecDeque;
 use trace::Log;
@@ -120,7 +120,7 @@ impl Shared {
             let buffer = BufferOptions {
                 queue: &queue,
                 name,
-                setup: Setup {
+                setup: LinkProperties {
                     rate: server.mean_rate(),
                     round_trip: delay + delay,
                     mtu,
@@ -223,7 +223,7 @@ impl Shared {
 }
 
 impl Medium for Shared {
-    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+    fn offer(&mut self, now: Time, from: u16, to: u16, mut packet: Box<Packet>, exits: &mut Exits) {
         self.start_all(now, exits);
         packet.attach(from, to);
         let attachment = &mut self.attachments[usize::from(from)];

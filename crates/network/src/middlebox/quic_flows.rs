@@ -50,7 +50,11 @@ pub(super) enum Direction {
 }
 
 /// The terminal and the server of a flow.
-pub(super) type Ends = (SocketAddr, SocketAddr);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ends {
+    pub terminal: SocketAddr,
+    pub server: SocketAddr,
+}
 
 /// Tells QUIC packets and their direction.
 #[derive(Debug)]
@@ -78,9 +82,9 @@ impl Classifier {
             return None;
         }
         Some(if up {
-            (Direction::Up, (packet.source, packet.destination))
+            (Direction::Up, Ends { terminal: packet.source, server: packet.destination })
         } else {
-            (Direction::Down, (packet.destination, packet.source))
+            (Direction::Down, Ends { terminal: packet.destination, server: packet.source })
         })
     }
 }

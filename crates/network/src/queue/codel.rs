@@ -1,7 +1,7 @@
 //! CoDel (RFC 8289): signals when packets have waited longer than a target for an interval, ever more often.
 
 use super::fifo::Fifo;
-use super::{Bound, Queue, Report, Setup, Waiting};
+use super::{Bound, LinkProperties, Queue, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::parameter::{Limit, Options, Row};
@@ -57,7 +57,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(options: &LawOptions, setup: Setup<'_>) -> Law {
+    pub(super) fn new(options: &LawOptions, setup: LinkProperties<'_>) -> Law {
         Law {
             target: options.target,
             interval: options.interval,
@@ -90,11 +90,13 @@ impl State {
     /// of bytes that wait in other queues of the same link.
     pub(super) fn dequeue(
         &mut self,
-        (law, now): (&Law, Time),
-        (fifo, beside): (&mut Fifo, u64),
+        law: &Law,
+        now: Time,
+        fifo: &mut Fifo,
+        beside: u64,
         report: &mut Report,
     ) -> Option<Box<Packet>> {
-        let (mut packet, mut bad) = self.take(law, now, (fifo, beside))?;
+        let (mut packet, mut bad) = self.take(law, now, fifo, beside)?;
         if self.dropping {
             self.dropping = bad;
             while self.dropping && now >= self.drop_next {
@@ -104,7 +106,7 @@ impl State {
                     return Some(packet);
                 }
                 report.drop(packet);
-                (packet, bad) = self.take(law, now, (fifo, beside))?;
+                (packet, bad) = self.take(law, now, fifo, beside)?;
                 self.dropping = bad;
                 if bad {
                     self.drop_next = law.next(self.drop_next, self.count);
@@ -116,7 +118,7 @@ impl State {
                 return Some(packet);
             }
             report.drop(packet);
-            (packet, _) = self.take(law, now, (fifo, beside))?;
+            (packet, _) = self.take(law, now, fifo, beside)?;
         }
         if now.since(packet.entered) > law.ce_threshold {
             report.mark(&mut packet);
@@ -148,12 +150,7 @@ impl State {
 
     /// Takes the first packet; also returns whether the delay has been bad for an interval (RFC 8289 section
     /// 5.6).
-    fn take(
-        &mut self,
-        law: &Law,
-        now: Time,
-        (fifo, beside): (&mut Fifo, u64),
-    ) -> Option<(Box<Packet>, bool)> {
+    fn take(&mut self, law: &Law, now: Time, fifo: &mut Fifo, beside: u64) -> Option<(Box<Packet>, bool)> {
         let Some(packet) = fifo.pop() else {
             self.rest();
             return None;
@@ -183,7 +180,7 @@ struct CoDel {
 }
 
 impl CoDel {
-    fn new(law: Law, limit: Limit, setup: Setup<'_>) -> CoDel {
+    fn new(law: Law, limit: Limit, setup: LinkProperties<'_>) -> CoDel {
         CoDel { law, state: State::default(), fifo: Fifo::default(), bound: Bound::new(limit, setup) }
     }
 }
@@ -193,7 +190,7 @@ impl Queue for CoDel {
         self.fifo.offer(self.bound, packet, report);
     }
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
-        self.state.dequeue((&self.law, now), (&mut self.fifo, 0), report)
+        self.state.dequeue(&self.law, now, &mut self.fifo, 0, report)
     }
     fn pass(&mut self, _now: Time, packet: Box<Packet>, _report: &mut Report) -> Option<Box<Packet>> {
         self.state.rest();
@@ -317,7 +314,7 @@ mod tests {
             let (mut fifo, mut state) = (Fifo::default(), State::default());
             (0..3).for_each(|n| fifo.push(packet(n, 100)));
             let beside = behind - 200;
-            let mut take = |ms, beside| state.take(&LAW, at(ms), (&mut fifo, beside)).unwrap().1;
+            let mut take = |ms, beside| state.take(&LAW, at(ms), &mut fifo, beside).unwrap().1;
             assert!(!take(10, beside));
             assert_eq!(take(110, beside + 100), bad);
         }

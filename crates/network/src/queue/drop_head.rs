@@ -1,7 +1,7 @@
 //! Drop-head: first in, first out; the oldest packets make room for an arriving one.
 
 use super::fifo::Fifo;
-use super::{Bound, Full, Queue, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::Time;
@@ -31,7 +31,7 @@ struct DropHead {
 }
 
 impl DropHead {
-    fn new(limit: Limit, setup: Setup<'_>) -> DropHead {
+    fn new(limit: Limit, setup: LinkProperties<'_>) -> DropHead {
         DropHead { fifo: Fifo::default(), bound: Bound::new(limit, setup) }
     }
 }

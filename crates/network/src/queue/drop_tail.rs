@@ -1,7 +1,7 @@
 //! Drop-tail: first in, first out; a packet that does not fit is dropped.
 
 use super::fifo::check_count;
-use super::{Bound, Full, Queue, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -49,12 +49,12 @@ pub struct DropTail {
 
 impl DropTail {
     /// Creates an empty queue. A limit in bytes admits a packet only if all of it fits.
-    pub fn new(limit: Limit, setup: Setup<'_>) -> DropTail {
+    pub fn new(limit: Limit, setup: LinkProperties<'_>) -> DropTail {
         let bound = Bound::new(limit, setup);
         DropTail { packets: VecDeque::new(), waiting: Count::default(), bound, unmarked: None }
     }
     /// Adds a threshold: an ECN-capable packet that does not fit below it is marked with CE.
-    pub fn marking_above(self, threshold: Limit, setup: Setup<'_>) -> DropTail {
+    pub fn marking_above(self, threshold: Limit, setup: LinkProperties<'_>) -> DropTail {
         DropTail { unmarked: Some(Bound::new(threshold, setup)), ..self }
     }
 }
@@ -116,7 +116,7 @@ mod tests {
     /// RFC 3168 section 5.
     #[test]
     fn what_would_wait_above_the_threshold_is_marked_if_it_can_be() {
-        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
+        let setup = LinkProperties { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
         let mut queue = DropTail::new(Limit::Packets(5), setup).marking_above(Limit::Packets(2), setup);
         let mut report = Report::default();
         for n in 1..=6 {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_last_that_come_are_dropped_and_the_first_leave_first() {
-        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
+        let setup = LinkProperties { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
         let mut queue = DropTail::new(Limit::Packets(3), setup);
         let mut report = Report::default();
         (1..=5).for_each(|n| queue.enqueue(Time::ZERO, packet(n), &mut report));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn no_queue_is_without_end() {
-        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
+        let setup = LinkProperties { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
         let mut queue = DropTail::new(Limit::Unlimited, setup);
         let mut report = Report::default();
         (0..super::super::MAX_PACKETS).for_each(|_| queue.enqueue(Time::ZERO, packet(0), &mut report));

@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::ticks::Ticks;
-use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::parameter::{Choice, Limit, Options, Row};
@@ -127,7 +127,7 @@ struct DualPi2 {
 }
 
 impl DualPi2 {
-    fn new(options: &DualPi2Options, setup: Setup<'_>) -> Result<DualPi2, QueueError> {
+    fn new(options: &DualPi2Options, setup: LinkProperties<'_>) -> Result<DualPi2, QueueError> {
         let t_update = options.t_update;
         if t_update.is_zero() {
             return Err(QueueError::Zero("t_update"));

@@ -2,7 +2,7 @@
 
 use super::codel::{Law, LawOptions, State};
 use super::fifo::Fifo;
-use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Generator;
@@ -41,7 +41,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 
 /// The list that the queue of a flow is in (RFC 8290 section 4.2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum FlowList {
     /// No list: it is empty and has had its turn.
     #[default]
     Idle,
@@ -55,7 +55,7 @@ struct Flow {
     codel: State,
     /// The bytes that it may still send in this turn.
     deficit: i64,
-    place: Place,
+    place: FlowList,
 }
 
 struct FqCoDel {
@@ -73,7 +73,11 @@ struct FqCoDel {
 }
 
 impl FqCoDel {
-    fn new(options: &FqCoDelOptions, setup: Setup<'_>, mut stream: Generator) -> Result<FqCoDel, QueueError> {
+    fn new(
+        options: &FqCoDelOptions,
+        setup: LinkProperties<'_>,
+        mut stream: Generator,
+    ) -> Result<FqCoDel, QueueError> {
         let quantum = options.quantum.as_bytes().min(1 << 40) as i64;
         if quantum == 0 {
             return Err(QueueError::Zero("quantum"));
@@ -118,19 +122,19 @@ impl FqCoDel {
     }
 
     /// The next flow to serve (RFC 8290 section 4.2): new ones first.
-    fn next_flow(&self) -> Option<(u32, Place)> {
-        let new = self.new.front().map(|flow| (*flow, Place::New));
-        new.or_else(|| self.old.front().map(|flow| (*flow, Place::Old)))
+    fn next_flow(&self) -> Option<(u32, FlowList)> {
+        let new = self.new.front().map(|flow| (*flow, FlowList::New));
+        new.or_else(|| self.old.front().map(|flow| (*flow, FlowList::Old)))
     }
 
     /// Removes the flow at the head of its list, and appends it to the old ones or to no list.
-    fn turn(&mut self, (flow, from): (u32, Place), to: Place) {
+    fn turn(&mut self, flow: u32, from: FlowList, to: FlowList) {
         let head = match from {
-            Place::New => self.new.pop_front(),
+            FlowList::New => self.new.pop_front(),
             _ => self.old.pop_front(),
         };
         debug_assert_eq!(head, Some(flow), "the flow whose turn it was is first in its list");
-        if to == Place::Old {
+        if to == FlowList::Old {
             self.old.push_back(flow);
         }
         self.flows[flow as usize].place = to;
@@ -143,8 +147,8 @@ impl Queue for FqCoDel {
         let size = packet.size;
         let flow = &mut self.flows[number as usize];
         flow.fifo.push(packet);
-        if flow.place == Place::Idle {
-            (flow.place, flow.deficit) = (Place::New, self.quantum);
+        if flow.place == FlowList::Idle {
+            (flow.place, flow.deficit) = (FlowList::New, self.quantum);
             self.new.push_back(number);
         }
         let admitted = self.bound.admits(self.waiting, size);
@@ -160,17 +164,17 @@ impl Queue for FqCoDel {
 
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
         loop {
-            let head = self.next_flow()?;
-            let flow = &mut self.flows[head.0 as usize];
+            let (number, from) = self.next_flow()?;
+            let flow = &mut self.flows[number as usize];
             // "It has already dequeued at least a quantum of bytes" (RFC 8290 section 4.2): nothing left is enough.
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
-                self.turn(head, Place::Old);
+                self.turn(number, from, FlowList::Old);
                 continue;
             }
             let beside = self.waiting.bytes - flow.fifo.waiting().bytes;
             let dropped_before = report.dropped.len();
-            let packet = flow.codel.dequeue((&self.law, now), (&mut flow.fifo, beside), report);
+            let packet = flow.codel.dequeue(&self.law, now, &mut flow.fifo, beside, report);
             report.dropped[dropped_before..].iter().for_each(|packet| self.waiting.remove(packet.size));
             if let Some(packet) = packet {
                 flow.deficit -= i64::from(packet.size);
@@ -179,7 +183,7 @@ impl Queue for FqCoDel {
             }
             // A new flow that is empty first joins the old ones; otherwise it would be new again with its next
             // packet and starve them (RFC 8290 section 4.2).
-            self.turn(head, if head.1 == Place::New { Place::Old } else { Place::Idle });
+            self.turn(number, from, if from == FlowList::New { FlowList::Old } else { FlowList::Idle });
         }
     }
 
@@ -199,7 +203,7 @@ impl Queue for FqCoDel {
     }
     fn check(&self) {
         let mut waiting = Count::default();
-        let lists = [(&self.new, Place::New), (&self.old, Place::Old)];
+        let lists = [(&self.new, FlowList::New), (&self.old, FlowList::Old)];
         for (list, place) in lists {
             for flow in list.iter().map(|flow| &self.flows[*flow as usize]) {
                 flow.fifo.check();

@@ -1,6 +1,6 @@
 //! The limit of a queue on its link, in packets and bytes.
 
-use super::{MAX_PACKETS, Setup};
+use super::{LinkProperties, MAX_PACKETS};
 use crate::count::Count;
 use units::Duration;
 use units::parameter::Limit;
@@ -18,7 +18,7 @@ impl Bound {
     /// The bound for a limit on a link. Times and BDPs are converted at the mean rate, and are at least one
     /// packet of the MTU, since a queue without room is written as "0 packets". On a link without a rate
     /// nothing waits, and they are no bound.
-    pub fn new(limit: Limit, setup: Setup<'_>) -> Bound {
+    pub fn new(limit: Limit, setup: LinkProperties<'_>) -> Bound {
         let at_rate = |span: Duration| {
             setup.rate.map_or(u64::MAX, |rate| rate.bytes_in(span).as_bytes().max(u64::from(setup.mtu)))
         };
@@ -69,7 +69,7 @@ mod tests {
     use units::Rate;
 
     fn bound(limit: &str, rate: Option<&str>) -> Bound {
-        let setup = Setup {
+        let setup = LinkProperties {
             rate: rate.map(|rate| rate.parse::<Rate>().unwrap()),
             round_trip: Duration::from_millis(20),
             mtu: 1500,

@@ -107,7 +107,7 @@ impl Report {
 
 /// The properties of a link that its queue may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setup<'a> {
+pub struct LinkProperties<'a> {
     /// The mean rate; `None` if it is unlimited.
     pub rate: Option<Rate>,
     /// The base RTT for bandwidth-delay products.
@@ -172,7 +172,7 @@ impl Queue for Waiting {
 
 /// The constructor of a queue. The stream is for queues that draw.
 pub type Build =
-    &'static (dyn Fn(&Arguments, Setup<'_>, Generator) -> Result<Waiting, QueueError> + Send + Sync);
+    &'static (dyn Fn(&Arguments, LinkProperties<'_>, Generator) -> Result<Waiting, QueueError> + Send + Sync);
 
 /// The queues.
 pub static QUEUES: &[Row<Build>] = &[
@@ -216,7 +216,7 @@ pub fn room() -> Room {
 pub fn build(
     name: &str,
     arguments: &Arguments,
-    setup: Setup<'_>,
+    setup: LinkProperties<'_>,
     stream: Generator,
 ) -> Result<Waiting, QueueError> {
     match PLUGGED.find(QUEUES, name) {
@@ -229,14 +229,14 @@ pub fn build(
 pub(crate) mod testing {
     //! Helpers for tests of queues.
 
-    use super::{Queue, Report, Setup};
+    use super::{LinkProperties, Queue, Report};
     use crate::packet::Packet;
     use units::{Duration, Time};
     use wire::Ecn;
 
     /// A link without a rate.
-    pub(crate) const SETUP: Setup<'_> =
-        Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
+    pub(crate) const SETUP: LinkProperties<'_> =
+        LinkProperties { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
 
     /// The time after this number of milliseconds.
     pub(crate) fn at(ms: u64) -> Time {

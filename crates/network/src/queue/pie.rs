@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::ticks::Ticks;
-use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Generator;
@@ -145,7 +145,7 @@ struct Pie {
 }
 
 impl Pie {
-    fn new(options: &PieOptions, setup: Setup<'_>, stream: Generator) -> Result<Pie, QueueError> {
+    fn new(options: &PieOptions, setup: LinkProperties<'_>, stream: Generator) -> Result<Pie, QueueError> {
         let law = Law {
             target: options.target.as_secs_f64(),
             t_update: options.t_update,

@@ -1,7 +1,7 @@
 //! A policer: drops or marks packets that exceed a token bucket, in front of a plain queue.
 
 use super::fifo::Fifo;
-use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::bucket::Bucket;
 use crate::count::Count;
 use crate::packet::Packet;
@@ -55,7 +55,7 @@ struct Policer {
 }
 
 impl Policer {
-    fn new(options: &PolicerOptions, setup: Setup<'_>) -> Result<Policer, QueueError> {
+    fn new(options: &PolicerOptions, setup: LinkProperties<'_>) -> Result<Policer, QueueError> {
         if options.rate == Rate::ZERO {
             return Err(QueueError::Zero("rate"));
         }

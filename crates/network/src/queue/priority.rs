@@ -1,7 +1,7 @@
 //! Strict priority: a packet is sent only if none of a higher class waits.
 
 use super::fifo::Fifo;
-use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use units::Time;
@@ -39,7 +39,7 @@ struct Priority {
 }
 
 impl Priority {
-    fn new(options: &PriorityOptions, setup: Setup<'_>) -> Result<Priority, QueueError> {
+    fn new(options: &PriorityOptions, setup: LinkProperties<'_>) -> Result<Priority, QueueError> {
         let lists = &options.classes;
         if lists.len() >= MAX_CLASSES {
             return Err(QueueError::TooManyClasses(MAX_CLASSES - 1));
@@ -114,7 +114,7 @@ mod tests {
         let flows: Vec<(String, u32)> = flows.into_iter().zip(0..).collect();
         let classes = classes.iter().map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         let options = PriorityOptions { classes: classes.collect(), limit: Limit::Packets(2) };
-        Priority::new(&options, Setup { flows: &flows, ..SETUP })
+        Priority::new(&options, LinkProperties { flows: &flows, ..SETUP })
     }
 
     #[test]

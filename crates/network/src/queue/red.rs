@@ -2,7 +2,7 @@
 //! the queue.
 
 use super::fifo::Fifo;
-use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use super::{Bound, Full, LinkProperties, Queue, QueueError, Report, Waiting};
 use crate::count::Count;
 use crate::packet::Packet;
 use random::Generator;
@@ -77,7 +77,7 @@ enum Verdict {
 }
 
 impl Red {
-    fn new(options: &RedOptions, setup: Setup<'_>, stream: Generator) -> Result<Red, QueueError> {
+    fn new(options: &RedOptions, setup: LinkProperties<'_>, stream: Generator) -> Result<Red, QueueError> {
         let (low, high) = (options.min_th, options.max_th);
         let in_packets = matches!((low, high), (Limit::Packets(_), Limit::Packets(_)));
         let threshold = |limit: Limit| match limit {
@@ -245,7 +245,7 @@ mod tests {
             ("limit", "100 packets"),
         ];
         let options = RedOptions::written(&changed(&own, changes)).unwrap();
-        let setup = Setup { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
+        let setup = LinkProperties { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
         Red::new(&options, setup, Generator::new(5, "test"))
     }
 

@@ -296,8 +296,9 @@ impl DvbRcs2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::direction::LINK;
     use crate::exits::Exits;
-    use crate::link::{LINK, Link, LinkOptions};
+    use crate::link::{Link, LinkOptions};
     use crate::packet::Packet;
     use trace::Interest;
     use units::Size;

@@ -50,6 +50,15 @@ pub struct Trace {
     opportunities: Vec<u32>,
 }
 
+/// An opportunity of a trace that repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Opportunity {
+    /// The number of repetitions before.
+    round: u64,
+    /// Its place in the trace.
+    place: usize,
+}
+
 impl Trace {
     /// Reads a trace. Empty lines and comments (`#`) are passed over.
     ///
@@ -129,14 +138,14 @@ impl Trace {
         Rate::of(Size::from_bytes(self.opportunities.len() as u64 * u64::from(OPPORTUNITY)), self.duration())
     }
 
-    /// The time of an opportunity, given by its round and its place in it.
+    /// The time of an opportunity.
     #[inline]
-    fn time_of(&self, (round, at): (u64, usize)) -> Time {
-        Time::ZERO + self.duration() * round + Duration::from_millis(u64::from(self.opportunities[at]))
+    fn time_of(&self, Opportunity { round, place }: Opportunity) -> Time {
+        Time::ZERO + self.duration() * round + Duration::from_millis(u64::from(self.opportunities[place]))
     }
 
-    /// The first opportunity that is not before `time`: its round and place.
-    fn first_from(&self, time: Time) -> (u64, usize) {
+    /// The first opportunity that is not before `time`.
+    fn first_from(&self, time: Time) -> Opportunity {
         let period = self.duration().as_nanos();
         let round = time.as_nanos() / period;
         let phase_ms = (time.as_nanos() % period).div_ceil(1_000_000);
@@ -145,19 +154,19 @@ impl Trace {
             let last = self
                 .opportunities
                 .partition_point(|ms| *ms < self.opportunities[self.opportunities.len() - 1]);
-            return (round - 1, last);
+            return Opportunity { round: round - 1, place: last };
         }
         match self.opportunities.partition_point(|ms| u64::from(*ms) < phase_ms) {
-            at if at < self.opportunities.len() => (round, at),
-            _ => (round + 1, 0),
+            place if place < self.opportunities.len() => Opportunity { round, place },
+            _ => Opportunity { round: round + 1, place: 0 },
         }
     }
 
     /// The bytes of the opportunities from `from` up to, but not including, `to`.
     pub fn capacity(&self, from: Time, to: Time) -> Size {
         let ordinal = |time: Time| {
-            let (round, at) = self.first_from(time);
-            round * self.opportunities.len() as u64 + at as u64
+            let Opportunity { round, place } = self.first_from(time);
+            round * self.opportunities.len() as u64 + place as u64
         };
         Size::from_bytes(ordinal(to).saturating_sub(ordinal(from)) * u64::from(OPPORTUNITY))
     }
@@ -180,8 +189,8 @@ pub struct Player {
     trace: Arc<Trace>,
     /// The offset of time zero in the trace.
     offset: Duration,
-    /// The next unused opportunity: its round and place.
-    next: (u64, usize),
+    /// The next unused opportunity.
+    next: Opportunity,
     /// The rest of the opportunity that was used last, and its time.
     left: u32,
     left_at: Time,
@@ -221,9 +230,9 @@ impl Player {
         while missing > 0 {
             at = self.trace.time_of(self.next);
             debug_assert!(at >= start, "no opportunity before the start is used");
-            self.next.1 += 1;
-            if self.next.1 == self.trace.opportunities.len() {
-                self.next = (self.next.0 + 1, 0);
+            self.next.place += 1;
+            if self.next.place == self.trace.opportunities.len() {
+                self.next = Opportunity { round: self.next.round + 1, place: 0 };
             }
             let used = missing.min(OPPORTUNITY);
             missing -= used;

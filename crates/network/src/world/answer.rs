@@ -4,7 +4,7 @@
 //! Only packets that entered by a gate have a hop limit, and only they are counted and answered here: simulated hosts know no
 //! ICMP.
 
-use super::{Place, World};
+use super::{Occupant, World};
 use crate::address::{NodeId, node_address, node_of};
 use crate::gate;
 use crate::node::Node;
@@ -44,10 +44,10 @@ impl<H: Node> World<H> {
             return Some(packet);
         }
         match place {
-            Place::Gate(_) => return Some(packet),
+            Occupant::Gate(_) => return Some(packet),
             // A translator may send it on; that hop is the last one that it can lose.
-            Place::Middlebox(_) => packet.hop_limit = (packet.hop_limit - 1).max(1),
-            Place::Host(_) | Place::Fronted(_) | Place::Router => {}
+            Occupant::Middlebox(_) => packet.hop_limit = (packet.hop_limit - 1).max(1),
+            Occupant::Host(_) | Occupant::Fronted(_) | Occupant::Router => {}
         }
         if let Some(bytes) = echo_reply(&packet) {
             self.answers.echoes += 1;
@@ -57,10 +57,10 @@ impl<H: Node> World<H> {
             return None;
         }
         let listens = match place {
-            Place::Host(host) => host.listens(&packet),
-            Place::Fronted(front) => front.listens(&packet),
-            Place::Router => false,
-            Place::Middlebox(_) | Place::Gate(_) => true,
+            Occupant::Host(host) => host.listens(&packet),
+            Occupant::Fronted(front) => front.listens(&packet),
+            Occupant::Router => false,
+            Occupant::Middlebox(_) | Occupant::Gate(_) => true,
         };
         if listens {
             return Some(packet);
@@ -80,14 +80,14 @@ impl<H: Node> World<H> {
     /// large. The gate by which it came need not: its device has the MTU of its links.
     #[cold]
     pub(super) fn report_size(&mut self, node: NodeId, hop: u32, packet: &Packet) {
-        let is_gate = matches!(self.nodes[node.0 as usize], Place::Gate(_));
+        let is_gate = matches!(self.nodes[node.0 as usize], Occupant::Gate(_));
         if let Some(link) = self.links.get(hop as usize)
             && packet.size > link.mtu()
             && !is_gate
         {
             let why = IcmpError::TooBig(link.mtu());
             self.answers.too_big += 1;
-            if !matches!(self.nodes[node.0 as usize], Place::Middlebox(_)) {
+            if !matches!(self.nodes[node.0 as usize], Occupant::Middlebox(_)) {
                 return self.report(node, packet, why);
             }
             // A translator has changed the packet: it knows whose it was if it sends it, and to which of its addresses it came
@@ -96,7 +96,7 @@ impl<H: Node> World<H> {
             let error = written(packet).and_then(|about| icmp::error(&about, from, why));
             let error = error.map(|bytes| self.packet_of(node, &bytes, packet.flow));
             let exit = self.ends[hop as usize ^ 1].1;
-            if let (Some(error), Place::Middlebox(middlebox)) = (error, &mut self.nodes[node.0 as usize]) {
+            if let (Some(error), Occupant::Middlebox(middlebox)) = (error, &mut self.nodes[node.0 as usize]) {
                 middlebox.accept(self.now, exit, error, &mut self.exits);
             }
         }

@@ -1,6 +1,6 @@
 //! The path of a packet through a world: its treatment at a node, and its next hop.
 
-use super::{Place, Watch, World};
+use super::{Occupant, Watch, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
@@ -27,13 +27,13 @@ impl<H: Node> World<H> {
         let boxes: Vec<NodeId> = self.middleboxes().map(|(node, _)| node).collect();
         for to in (0..self.nodes.len() as u32).map(NodeId) {
             for node in &boxes {
-                self.teach_route(*node, (to, None), self.routes.next(*node, to));
+                self.teach_route(*node, to, None, self.routes.next(*node, to));
             }
         }
     }
 
     /// Tells a middlebox by which of its ports the route to an address leaves.
-    fn teach_route(&mut self, node: NodeId, (to, address_of): (NodeId, Option<Port>), hop: u32) {
+    fn teach_route(&mut self, node: NodeId, to: NodeId, address_of: Option<Port>, hop: u32) {
         if hop == NO_ROUTE {
             return;
         }
@@ -55,7 +55,7 @@ impl<H: Node> World<H> {
             let hops = self.routes.topology().routes_to(node, Some(port));
             let boxes: Vec<NodeId> = self.middleboxes().map(|(node, _)| node).collect();
             for at in boxes {
-                self.teach_route(at, (node, Some(port)), hops[at.0 as usize]);
+                self.teach_route(at, node, Some(port), hops[at.0 as usize]);
             }
             self.ways.to_ports.insert((node, port), hops);
             self.ways.by_ports.clear();
@@ -80,7 +80,7 @@ impl<H: Node> World<H> {
 
     /// Handles a packet that reaches a node: the node processes it first, if that takes time.
     #[inline(always)]
-    pub(super) fn arrive<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
+    pub(super) fn arrive<W: Watch>(&mut self, node: NodeId, port: Port, packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
         watch.reaches(node, self.now, &packet);
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
@@ -89,7 +89,7 @@ impl<H: Node> World<H> {
         if let Some(Some(processor)) = self.processor_of.get(index) {
             return self.process(*processor, port, packet);
         }
-        self.take((node, port), packet, watch);
+        self.take(node, port, packet, watch);
     }
 
     #[cold]
@@ -100,7 +100,7 @@ impl<H: Node> World<H> {
 
     /// Delivers a packet at a node, or forwards it.
     #[inline(always)]
-    pub(super) fn take<W: Watch>(&mut self, (node, port): (NodeId, Port), mut packet: Box<Packet>, watch: W) {
+    pub(super) fn take<W: Watch>(&mut self, node: NodeId, port: Port, mut packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
         let is_from_outside = packet.hop_limit > 0;
         if is_from_outside {
@@ -117,31 +117,31 @@ impl<H: Node> World<H> {
         }
         watch.acts(index, self.now);
         match &mut self.nodes[index] {
-            Place::Host(host) => {
+            Occupant::Host(host) => {
                 host.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, host.wake_at());
             }
-            Place::Middlebox(middlebox) => {
+            Occupant::Middlebox(middlebox) => {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 if cfg!(debug_assertions) {
                     middlebox.check();
                 }
                 self.timers.set(index, middlebox.wake_at());
             }
-            Place::Fronted(front) => {
+            Occupant::Fronted(front) => {
                 front.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, front.wake_at());
             }
-            Place::Gate(_) => return self.arrive_at_gate((node, port), packet),
-            Place::Router => return self.drop_unroutable(node, packet),
+            Occupant::Gate(_) => return self.arrive_at_gate(node, port, packet),
+            Occupant::Router => return self.drop_unroutable(node, packet),
         }
         self.forward_all(node);
     }
 
     /// Handles a packet at its gate. Simulations have none.
     #[cold]
-    fn arrive_at_gate(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
-        let Place::Gate(gate) = &mut self.nodes[node.0 as usize] else {
+    fn arrive_at_gate(&mut self, node: NodeId, port: Port, packet: Box<Packet>) {
+        let Occupant::Gate(gate) = &mut self.nodes[node.0 as usize] else {
             unreachable!("the caller has found a gate at this node")
         };
         gate.accept(self.now, port, packet, &mut self.exits);
@@ -180,25 +180,25 @@ impl<H: Node> World<H> {
     fn special_hop(&mut self, node: NodeId, packet: &mut Packet) -> Option<u32> {
         let (destination, exit) = (packet.destination.ip(), packet.take_exit());
         let (target, port) = (node_of(destination)?, port_of(destination));
-        let Some(exit) = exit else { return Some(self.next_hop(node, (target, port))) };
+        let Some(exit) = exit else { return Some(self.next_hop(node, target, port)) };
         let known = self.ways.by_ports.get(&(node, exit, target, port)).copied();
         Some(known.unwrap_or_else(|| {
-            let hop = self.hop_by((node, exit), (target, port));
+            let hop = self.hop_by(node, exit, target, port);
             self.ways.by_ports.insert((node, exit, target, port), hop);
             hop
         }))
     }
 
     /// The next hop from a node to another, or to the address of one of its ports.
-    fn next_hop(&self, node: NodeId, (target, port): (NodeId, Option<Port>)) -> u32 {
+    fn next_hop(&self, node: NodeId, target: NodeId, port: Option<Port>) -> u32 {
         let Some(port) = port else { return self.routes.next(node, target) };
         // Nothing leads to the address of a port that is not in use.
         self.ways.to_ports.get(&(target, port)).map_or(NO_ROUTE, |hops| hops[node.0 as usize])
     }
 
     /// The hop from a node by one of its ports: on a medium, the one with the fewest remaining hops.
-    fn hop_by(&self, (node, exit): (NodeId, Port), (target, port): (NodeId, Option<Port>)) -> u32 {
-        let at = |node: NodeId| self.next_hop(node, (target, port));
+    fn hop_by(&self, node: NodeId, exit: Port, target: NodeId, port: Option<Port>) -> u32 {
+        let at = |node: NodeId| self.next_hop(node, target, port);
         let topology = self.routes.topology();
         let left = |hop: &u32| self.hops_left(topology.end_of(*hop as usize), target, &at);
         topology.hops_by(node, exit).into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
@@ -225,7 +225,7 @@ impl<H: Node> World<H> {
         let Hop::Medium { medium, from, to } = self.routes.topology().hop(hop as usize) else {
             unreachable!("a hop behind those of all links is one of a medium")
         };
-        self.media[medium].offer(self.now, (from as u16, to as u16), packet, &mut self.exits);
+        self.media[medium].offer(self.now, from as u16, to as u16, packet, &mut self.exits);
         self.set_medium_timer(medium);
     }
 

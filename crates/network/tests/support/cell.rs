@@ -43,7 +43,7 @@ impl Cell {
         let address = |end: u16| SocketAddr::new(node_address(NodeId(end.into()), false), 1);
         let mut packet = Packet::new(address(ends.0), address(ends.1), vec![0; size as usize - 28], None);
         packet.flow = number;
-        self.medium.offer(at, ends, Box::new(packet), &mut self.exits);
+        self.medium.offer(at, ends.0, ends.1, Box::new(packet), &mut self.exits);
     }
     /// Runs up to and at a time.
     pub fn run(&mut self, until: Time) {

@@ -168,14 +168,14 @@ impl Connection {
                 if let Some(largest) = packet.acked() {
                     received.on_ack_acked(largest);
                 }
-                path.on_packet_acked(now, number, (packet, was_lost), batch);
+                path.on_packet_acked(now, number, packet, was_lost, batch);
             }
         });
         let raised = space.largest_acked.is_none_or(|known| ack.largest() > known);
         if raised {
             space.largest_acked = Some(ack.largest());
         }
-        self.paths.end_ack(now, space, (ack, raised), batch)
+        self.paths.end_ack(now, space, ack, raised, batch)
     }
 
     /// Detects the lost packets of a space.

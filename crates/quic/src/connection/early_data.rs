@@ -4,7 +4,7 @@ use super::Connection;
 use super::establish::RememberedTerms;
 use crate::error::TransportError;
 use crate::event::Event;
-use crate::resume::{Session, ZeroRtt, lowered, remembered};
+use crate::resume::{RememberedSession, ZeroRtt, lowered, remembered};
 use tls::EarlyData;
 use units::Time;
 use wire::{Code, TransportParameters};
@@ -19,7 +19,11 @@ fn offered(early: Option<&mut ZeroRtt>) -> &mut ZeroRtt {
 
 impl Connection {
     /// Starts 0-RTT at a client that resumes a session, if that session permits it.
-    pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): RememberedTerms) {
+    pub(super) fn begin_early_data(
+        &mut self,
+        now: Time,
+        RememberedTerms { parameters, alpn }: RememberedTerms,
+    ) {
         let Some(sealer) = self.session.early_sealer() else { return };
         // RFC 9000-7.4.1-4, 9000-7.4.1-8: "a client MUST only use remembered transport parameters".
         self.limit_payload(parameters.max_udp_payload_size);
@@ -170,7 +174,7 @@ impl Connection {
     pub(super) fn remember_sessions(&mut self) {
         let Some(peer) = self.peer.as_ref().filter(|_| self.tokens.remembers()) else { return };
         for ticket in self.session.take_tickets() {
-            let session = Session {
+            let session = RememberedSession {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
-use crate::resume::{RememberedServer, Session, admits, terms};
+use crate::resume::{RememberedServer, RememberedSession, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use congestion::TicketKey;
@@ -265,14 +265,17 @@ impl Connection {
 
 /// What a client remembers of an earlier connection for 0-RTT: the server's transport parameters and the application
 /// protocol.
-pub(super) type RememberedTerms = (TransportParameters, Vec<u8>);
+pub(super) struct RememberedTerms {
+    pub parameters: TransportParameters,
+    pub alpn: Vec<u8>,
+}
 
 /// The remembered session of a client with the server in this version (RFC 9369 section 5).
 pub(super) fn recall(
     opening: &Opening,
     remembered: Option<&RememberedServer>,
     version: Version,
-) -> Option<Session> {
+) -> Option<RememberedSession> {
     let known = remembered.filter(|_| opening.resume)?;
     known.memory.take_session(&known.server, version)
 }
@@ -282,10 +285,12 @@ pub(super) fn start_client(
     context: &tls::Context,
     start: tls::Start,
     opening: &Opening,
-    remembered: Option<Session>,
+    remembered: Option<RememberedSession>,
 ) -> Result<(tls::Session, Option<RememberedTerms>), TransportError> {
     let (ticket, relied_on) = match remembered {
-        Some(Session { ticket, parameters, alpn, .. }) => (Some(ticket), Some((parameters, alpn))),
+        Some(RememberedSession { ticket, parameters, alpn, .. }) => {
+            (Some(ticket), Some(RememberedTerms { parameters, alpn }))
+        }
         None => (None, None),
     };
     let server_name = opening.server_name.as_deref();
@@ -297,7 +302,8 @@ pub(super) fn start_client(
 pub(super) fn start_server(
     context: &tls::Context,
     start: tls::Start,
-    (tickets, key): (Option<tls::TicketStore>, TicketKey),
+    tickets: Option<tls::TicketStore>,
+    key: TicketKey,
     parameters: &TransportParameters,
 ) -> Result<tls::Session, TransportError> {
     // RFC 9000-7.4.1-5, 9000-7.4.1-7: "the server MUST NOT reduce any limits".

@@ -118,7 +118,7 @@ impl Connection {
             Frame::Padding { .. } | Frame::Ping | Frame::Ack(_) | Frame::Stream { .. } => {}
             Frame::Crypto { offset, data } => return self.on_crypto(now, kind, offset, data),
             Frame::ResetStream { id, code, final_size } => {
-                return self.streams.on_reset(id, code, (final_size, 0));
+                return self.streams.on_reset(id, code, final_size, 0);
             }
             Frame::ResetStreamAt { id, code, final_size, reliable_size } => {
                 if !self.config.reset_stream_at {
@@ -126,7 +126,7 @@ impl Connection {
                     let frame_type = Some(frame.frame_type());
                     return Err(TransportError { frame_type, ..TransportError::new(code, reason) });
                 }
-                return self.streams.on_reset(id, code, (final_size, reliable_size));
+                return self.streams.on_reset(id, code, final_size, reliable_size);
             }
             Frame::StopSending { id, code } => return self.streams.on_stop_sending(id, code),
             Frame::MaxData { maximum } => self.streams.on_max_data(now, maximum),

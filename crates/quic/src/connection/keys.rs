@@ -48,8 +48,8 @@ impl Connection {
     /// Starts the next key phase in both directions, on this endpoint's initiative or because of the received packet
     /// with this number.
     fn advance_keys(&mut self, now: Time, received: Option<u64>) {
-        let numbers = (self.next_number(), received);
-        self.keys.advance(now, self.probe_timeout(), numbers);
+        let next_number = self.next_number();
+        self.keys.advance(now, self.probe_timeout(), next_number, received);
         self.prepare_next_keys();
         self.note_key_update(now);
     }

@@ -27,7 +27,6 @@ pub(crate) use receive::can_decrypt;
 pub use transport::{Datagram, Transmit};
 
 use crate::ack_frequency::AckRequests;
-use crate::address_token::Presented;
 use crate::config::Config;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
@@ -38,7 +37,7 @@ use crate::idle::Idle;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
 use crate::key_set::KeySet;
 use crate::opening::Opening;
-use crate::path::{Path, Paths, Preferred, Route};
+use crate::path::{KnownPaths, Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{RememberedServer, ZeroRtt};
 use crate::schedule::Priority;
@@ -50,7 +49,7 @@ use crate::tokens::{TokenIssuer, Tokens};
 use crate::variety::Variety;
 use crate::version::{self, Versions};
 use closing::Closing;
-use congestion::{PathStore, StoreKey, TicketKey};
+use congestion::{StoreKey, TicketKey};
 use random::Generator;
 use receive::EarlyPackets;
 use std::collections::VecDeque;
@@ -111,8 +110,8 @@ pub(crate) struct ConnectionInputs<'a> {
     pub tickets: Option<tls::TicketStore>,
     /// At a server: its preferred addresses.
     pub preferred: Preferred,
-    /// What the endpoint knows of paths, and at a server what the client presents of its own.
-    pub known_paths: (PathStore, Option<Presented>),
+    /// What is known of paths.
+    pub known_paths: KnownPaths,
 }
 
 /// A QUIC connection.
@@ -205,12 +204,12 @@ impl Connection {
         let start = tls::Start { random: fork("tls"), now, version: first.0, parameters: encoded, change };
         let (session, remembered) = match opening {
             Some(opening) => establish::start_client(context, start, opening, remembered)?,
-            None => (establish::start_server(context, start, (tickets, ticket_key), &parameters)?, None),
+            None => (establish::start_server(context, start, tickets, ticket_key, &parameters)?, None),
         };
         // Drawn last, so that these options change no other draws.
         let variety = Variety::new(&config, &mut fork);
         let path_seed = fork("paths").bits();
-        let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
+        let versions = Versions::new(origin.side, first, &config, context, opening, &mut fork);
         let id = origin.initial_destination;
         let keys = tls::initial_keys(context.protection(), first.0, id.as_bytes(), origin.side);
         let tokens = Tokens::new(issuer, server, config.new_tokens, first);
@@ -237,7 +236,8 @@ impl Connection {
             Path::new(route, recovery),
             remote_ids,
             config.clone(),
-            (path_seed, has_preferred_address),
+            path_seed,
+            has_preferred_address,
         );
         let mut connection = Connection {
             progress: Progress::Handshaking,

@@ -1,6 +1,7 @@
 //! Builds a packet: its header, its frames in order of priority, its protection.
 
 use super::Connection;
+use super::tracing::TracedPacket;
 use crate::assemble::Payload;
 use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::schedule::PathView;
@@ -37,6 +38,32 @@ pub(super) enum Expansion {
     IfLast,
     /// This packet is padded.
     Here,
+}
+
+/// Where a packet is built.
+pub(super) struct PacketPlace<'a> {
+    /// The datagram, to which it is appended.
+    pub(super) buffer: &'a mut Vec<u8>,
+    /// The maximum length of the datagram.
+    pub(super) limit: usize,
+    pub(super) expansion: Expansion,
+}
+
+/// Where a packet is built that may stay typed.
+pub(super) struct TypedPlace<'a> {
+    /// The datagram, which is empty, for a packet that does not stay typed.
+    pub(super) buffer: &'a mut Vec<u8>,
+    pub(super) typed: &'a mut Option<TypedPacket>,
+    /// The maximum length of the datagram.
+    pub(super) limit: usize,
+}
+
+/// A packet that is complete.
+pub(super) struct FinishedPacket {
+    pub(super) number: u64,
+    /// Its size in bytes.
+    pub(super) size: u32,
+    pub(super) carries_data: bool,
 }
 
 /// The datagram under construction.
@@ -176,9 +203,10 @@ impl Connection {
         now: Time,
         kind: SpaceKind,
         wants: SpaceWants,
-        (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
+        place: PacketPlace<'_>,
         draft: &mut DatagramDraft,
     ) {
+        let PacketPlace { buffer, limit, expansion } = place;
         let early = self.is_early(kind);
         if kind == SpaceKind::Data && !early && !self.may_seal(now) {
             return;
@@ -208,21 +236,25 @@ impl Connection {
             self.contents = contents.into_memory();
             return;
         }
+        let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         self.trace_packet_sent(
             now,
             kind,
-            (number, destination),
-            &buffer[started.payload_offset..],
-            (length + TAG - started.start, hole),
+            &TracedPacket {
+                number,
+                destination,
+                length: length + TAG - started.start,
+                payload: &buffer[started.payload_offset..],
+                virtual_tail: virtual_length,
+            },
         );
-        let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         let size = (length + TAG - started.start) as u32;
         if !early && self.asks_for_ack(carries_data, size) {
             buffer[started.start] |= FirstByte::IMMEDIATE_ACK;
         }
         self.seal(kind, number, buffer, started, virtual_length);
         draft.hole = draft.hole.or(hole);
-        self.finish_packet(now, kind, (number, size, carries_data), contents, draft);
+        self.finish_packet(now, kind, FinishedPacket { number, size, carries_data }, contents, draft);
     }
 
     /// Whether a 1-RTT packet of this size has the immediate-ack bit: it has data, and leaves no window for another full one.
@@ -237,9 +269,10 @@ impl Connection {
         &mut self,
         now: Time,
         wants: SpaceWants,
-        (buffer, place, limit): (&mut Vec<u8>, &mut Option<TypedPacket>, usize),
+        place: TypedPlace<'_>,
         draft: &mut DatagramDraft,
     ) {
+        let TypedPlace { buffer, typed, limit } = place;
         // An update of the keys comes first: it changes key and phase.
         if !self.may_seal(now) {
             return;
@@ -265,7 +298,7 @@ impl Connection {
         let frame = payload.take_typed();
         let asks_for_ack = self.asks_for_ack(carries_data, size);
         if let Some(frame) = frame {
-            *place = Some(TypedPacket { header, asks_for_ack, number, key, frame, size });
+            *typed = Some(TypedPacket { header, asks_for_ack, number, key, frame, size });
             draft.typed = size as usize;
         } else {
             if asks_for_ack {
@@ -275,7 +308,13 @@ impl Connection {
             self.seal(SpaceKind::Data, number, buffer, started, 0);
             draft.hole = hole;
         }
-        self.finish_packet(now, SpaceKind::Data, (number, size, carries_data), contents, draft);
+        self.finish_packet(
+            now,
+            SpaceKind::Data,
+            FinishedPacket { number, size, carries_data },
+            contents,
+            draft,
+        );
     }
 
     /// Records a packet that is complete.
@@ -284,10 +323,11 @@ impl Connection {
         &mut self,
         now: Time,
         kind: SpaceKind,
-        (number, size, carries_data): (u64, u32, bool),
+        packet: FinishedPacket,
         mut contents: Contents,
         draft: &mut DatagramDraft,
     ) {
+        let FinishedPacket { number, size, carries_data } = packet;
         if draft.ecn != Ecn::NotEct {
             contents.kind = SentKind::Ect;
             self.paths.on_marked();

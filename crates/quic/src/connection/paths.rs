@@ -1,18 +1,18 @@
 //! Connects a connection with its paths (see [`crate::path`]): passes their inputs on and carries out their outputs.
 
 use super::packet::{DatagramDraft, StartedPacket, TAG};
+use super::tracing::TracedPacket;
 use super::{Connection, Progress, Transmit};
-use crate::address_token::Presented;
 use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;
 use crate::path::{
-    MIN_PAYLOAD, MigrateError, Migration, PathChoice, PathContext, PathOutput, PathStats, Paths,
+    KnownPaths, MIN_PAYLOAD, MigrateError, Migration, PathChoice, PathContext, PathOutput, PathStats, Paths,
 };
 use crate::sent::{Contents, PROBING, SentFrame, SentKind};
 use crate::space::SpaceKind;
 use crate::stats::Stats;
-use congestion::{Limit, PathStore, TicketKey};
+use congestion::{Limit, TicketKey};
 use std::net::SocketAddr;
 use trace::Event as Traced;
 use trace::event::EcnState;
@@ -139,11 +139,11 @@ impl Connection {
     pub(super) fn begin_learning(
         &mut self,
         now: Time,
-        (store, presented): (PathStore, Option<Presented>),
+        known: KnownPaths,
         ticket: TicketKey,
         context: &tls::Context,
     ) {
-        self.paths.begin_learning(now, (store, presented, ticket), context);
+        self.paths.begin_learning(now, known, ticket, context);
         self.apply_path_outputs(now);
     }
     /// Saves what was learned of the path, after an acknowledgement of a confirmed peer or at the end.
@@ -236,7 +236,7 @@ impl Connection {
                     self.trace_migration(now, state, local, remote);
                 }
                 PathOutput::Ecn(state) => self.trace_ecn_state(now, state),
-                PathOutput::Mtu { old, new, done } => self.trace_mtu(now, (old, new), done),
+                PathOutput::Mtu { old, new, done } => self.trace_mtu(now, old, new, done),
                 PathOutput::Learned(learned) => self.pass_on(now, learned),
                 PathOutput::SavedPath { carrier, result } => {
                     self.trace_lifecycle(now, Traced::SavedPath { carrier, result });
@@ -352,18 +352,18 @@ impl Connection {
             // timer.
             (contents.ack_eliciting, contents.in_flight) = (false, false);
         }
-        let named = (started.number, datagram.id);
-        self.trace_packet_sent(
-            now,
-            SpaceKind::Data,
-            named,
-            &buffer[started.payload_offset..],
-            (length, None),
-        );
+        let traced = TracedPacket {
+            number: started.number,
+            destination: datagram.id,
+            length,
+            payload: &buffer[started.payload_offset..],
+            virtual_tail: 0,
+        };
+        self.trace_packet_sent(now, SpaceKind::Data, &traced);
         self.seal_and_note(now, buffer, started, current, &contents);
         self.contents = contents.into_memory();
         self.paths.on_validation_sent(now, datagram.path, length, challenge);
-        Some(self.finish_over(now, length, &DatagramDraft::default(), (datagram.local, datagram.remote)))
+        Some(self.finish_over(now, length, &DatagramDraft::default(), datagram.local, datagram.remote))
     }
 
     /// Builds a probe for the maximum datagram size of the path in use, if one is due (RFC 9000 section 14.4).
@@ -383,13 +383,19 @@ impl Connection {
         payload.pad_to(size - TAG);
         contents.kind = SentKind::MtuProbe;
         let number = started.number;
-        let named = (number, id);
-        self.trace_packet_sent(now, SpaceKind::Data, named, &buffer[started.payload_offset..], (size, None));
+        let traced = TracedPacket {
+            number,
+            destination: id,
+            length: size,
+            payload: &buffer[started.payload_offset..],
+            virtual_tail: 0,
+        };
+        self.trace_packet_sent(now, SpaceKind::Data, &traced);
         self.seal_and_note(now, buffer, started, true, &contents);
         self.contents = contents.into_memory();
         self.paths.on_mtu_probe_sent(number, size);
-        let ends = (self.local(), self.remote());
-        Some(self.finish_over(now, size, &DatagramDraft::default(), ends))
+        let (local, remote) = (self.local(), self.remote());
+        Some(self.finish_over(now, size, &DatagramDraft::default(), local, remote))
     }
 
     /// Protects a packet of a path and records that it was sent.

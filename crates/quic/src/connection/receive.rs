@@ -1,5 +1,6 @@
 //! Processes received datagrams.
 
+use super::tracing::TracedPacket;
 use super::{Connection, Datagram, Progress};
 use crate::error::TransportError;
 use crate::ids::LOCAL_ID_LENGTH;
@@ -299,15 +300,15 @@ impl Connection {
         if kind == SpaceKind::Initial
             && header.version != self.versions.in_use()
             && self.versions.former_keys().is_none()
-            && !self.follow(header, bytes, (largest.flatten(), damaged))
+            && !self.follow(header, bytes, largest.flatten(), damaged)
         {
             return self.drop_packet(now, header.kind, length, DropReason::DecryptionFailure);
         }
         if !self.can_open(header.kind) {
-            return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
+            return self.put_aside(now, SealedPacket { header, kind, bytes, hole, damaged, ecn });
         }
         let largest = largest.expect("a space whose keys are there is not discarded");
-        let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
+        let opened = self.unprotect(now, header, bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
             // RFC 9000-12.2-4: "MUST attempt to process the remaining packets".
@@ -346,7 +347,9 @@ impl Connection {
         self.on_authenticated(now, kind, header);
         let virtual_tail = hole.map_or(0, |hole| hole.length as usize);
         let payload = &bytes[payload.0..payload.1];
-        self.trace_packet_received(now, header, number, length, (payload, virtual_tail));
+        let destination = header.destination;
+        let traced = TracedPacket { number, destination, length, payload, virtual_tail };
+        self.trace_packet_received(now, header, &traced);
         match self.process_frames(now, kind, header, payload, virtual_tail) {
             // RFC 9000-13.1-1: not "until packet protection has been successfully removed and all frames
             // contained in the packet have been processed".
@@ -370,12 +373,12 @@ impl Connection {
     fn unprotect(
         &mut self,
         now: Time,
-        (kind, header): (SpaceKind, &Header),
+        header: &Header,
         bytes: &mut [u8],
         largest: Option<u64>,
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
-        let opener = self.opener(kind, header).ok_or(DropReason::KeyUnavailable)?;
+        let opener = self.opener(header).ok_or(DropReason::KeyUnavailable)?;
         // RFC 9000-10.3-3: "packets that are too small to be valid QUIC packets".
         opener.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
@@ -401,14 +404,14 @@ impl Connection {
 
     /// The keys that open a packet.
     #[inline]
-    fn opener(&self, kind: SpaceKind, header: &Header) -> Option<&tls::Opener> {
+    fn opener(&self, header: &Header) -> Option<&tls::Opener> {
         if header.kind == PacketKind::ZeroRtt {
             return self.zero_rtt.as_ref()?.opener.as_ref();
         }
         if header.kind == PacketKind::Initial && header.version != self.versions.in_use() {
             return self.versions.former_keys().map(|keys| &keys.remote);
         }
-        Some(&self.keys.get(kind)?.remote)
+        Some(&self.keys.get(space_of(header.kind)?)?.remote)
     }
 
     /// Handles a successfully decrypted packet, which authenticates the peer.
@@ -473,8 +476,9 @@ impl Connection {
     }
 
     /// Keeps a packet whose keys may still become available.
-    fn put_aside(&mut self, now: Time, kind: PacketKind, packet: (&mut [u8], Option<Hole>, bool, Ecn)) {
-        let (bytes, hole, damaged, ecn) = packet;
+    fn put_aside(&mut self, now: Time, packet: SealedPacket<'_>) {
+        let SealedPacket { header, bytes, hole, damaged, ecn, .. } = packet;
+        let kind = header.kind;
         if !self.may_come(kind) || self.early.waiting.len() >= MAX_EARLY {
             let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
             return self.drop_packet(now, kind, length, DropReason::KeyUnavailable);
@@ -490,7 +494,8 @@ pub(crate) fn can_decrypt(
     keys: &tls::Keys,
     header: &Header,
     packet: &mut [u8],
-    (largest, damaged): (Option<u64>, bool),
+    largest: Option<u64>,
+    damaged: bool,
 ) -> bool {
     if damaged && keys.remote.is_null() || keys.remote.unprotect(packet, header.number_offset).is_err() {
         return false;

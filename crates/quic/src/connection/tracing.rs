@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
 use trace::{Contents, Event, Interest, Log, Packet, PacketKind, Wait, Waits};
 use units::Time;
-use wire::{ConnectionId, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
+use wire::{ConnectionId, Header, Side, StreamId, TransportParameters, Version, VersionList};
 
 /// What was traced last.
 pub(super) struct Traced {
@@ -23,6 +23,17 @@ impl Traced {
     pub(super) fn new(now: Time, interest: Interest) -> Traced {
         Traced { state: "", waits: interest.metrics.then(|| Box::new(Waits::new(now))) }
     }
+}
+
+/// A packet as its trace shows it.
+pub(super) struct TracedPacket<'a> {
+    pub number: u64,
+    pub destination: ConnectionId,
+    /// Its size in bytes.
+    pub length: usize,
+    /// Its encoded frames, without the virtual bytes behind them.
+    pub payload: &'a [u8],
+    pub virtual_tail: usize,
 }
 
 impl Connection {
@@ -103,7 +114,7 @@ impl Connection {
     }
 
     /// Traces the old and the new maximum datagram size.
-    pub(super) fn trace_mtu(&mut self, now: Time, (old, new): (u16, u16), done: bool) {
+    pub(super) fn trace_mtu(&mut self, now: Time, old: u16, new: u16, done: bool) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::MtuUpdated { old: u32::from(old), new: u32::from(new), done });
         }
@@ -239,44 +250,30 @@ impl Connection {
 
     /// Traces a packet with its encoded frames, so that the trace shows exactly what is sent.
     #[inline]
-    pub(super) fn trace_packet_sent(
-        &mut self,
-        now: Time,
-        kind: SpaceKind,
-        (number, destination): (u64, ConnectionId),
-        payload: &[u8],
-        (length, hole): (usize, Option<Hole>),
-    ) {
+    pub(super) fn trace_packet_sent(&mut self, now: Time, kind: SpaceKind, sent: &TracedPacket<'_>) {
         if self.log.interest().packets {
             let kind = self.packet_kind(kind);
             let long = kind != PacketKind::OneRtt;
             let source = if long { self.origin.source } else { ConnectionId::EMPTY };
             let mut packet = self.log.packet();
-            (packet.kind, packet.number, packet.length) = (kind, Some(number), length as u32);
+            (packet.kind, packet.number, packet.length) = (kind, Some(sent.number), sent.length as u32);
             packet.datagram = self.stats.datagrams_sent;
-            packet.set_ids(destination.as_bytes(), source.as_bytes());
-            let virtual_tail = hole.map_or(0, |hole| hole.length);
-            packet.set_frames(payload, virtual_tail, self.config.ack_delay_exponent);
+            packet.set_ids(sent.destination.as_bytes(), source.as_bytes());
+            packet.set_frames(sent.payload, sent.virtual_tail as u32, self.config.ack_delay_exponent);
             self.log.push(now, Event::PacketSent(packet));
         }
     }
 
     #[inline]
-    pub(super) fn trace_packet_received(
-        &mut self,
-        now: Time,
-        header: &Header,
-        number: u64,
-        length: usize,
-        (payload, virtual_tail): (&[u8], usize),
-    ) {
+    pub(super) fn trace_packet_received(&mut self, now: Time, header: &Header, received: &TracedPacket<'_>) {
         if self.log.interest().packets {
             let exponent = self.peer.as_ref().map_or(3, |peer| peer.ack_delay_exponent as u8);
             let mut packet = self.log.packet();
-            (packet.kind, packet.number, packet.length) = (header.kind, Some(number), length as u32);
+            (packet.kind, packet.number, packet.length) =
+                (header.kind, Some(received.number), received.length as u32);
             packet.datagram = self.stats.datagrams_received - 1;
-            packet.set_ids(header.destination.as_bytes(), header.source.as_bytes());
-            packet.set_frames(payload, virtual_tail as u32, exponent);
+            packet.set_ids(received.destination.as_bytes(), header.source.as_bytes());
+            packet.set_frames(received.payload, received.virtual_tail as u32, exponent);
             self.log.push(now, Event::PacketReceived(packet));
         }
     }

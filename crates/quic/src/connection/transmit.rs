@@ -1,6 +1,7 @@
 //! Builds datagrams.
 
-use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
+use super::packet::{DatagramDraft, Expansion, PacketPlace, SAMPLE_OFFSET, SpaceWants, TAG, TypedPlace};
+use super::tracing::TracedPacket;
 use super::{Connection, Progress, Transmit};
 use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::space::SpaceKind;
@@ -46,14 +47,15 @@ impl Connection {
                 return None;
             }
             let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
-            if let Some(place) = &mut out.typed
+            if let Some(typed) = &mut out.typed
                 && self.may_stay_typed()
             {
-                self.typed_packet(now, wants, (buffer, place, limit), &mut draft);
+                self.typed_packet(now, wants, TypedPlace { buffer, typed, limit }, &mut draft);
                 let transmit = self.finish_datagram(now, buffer, &draft)?;
                 return Some(Transmit { last: self.is_last(now, wants), ..transmit });
             } else {
-                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
+                let place = PacketPlace { buffer, limit, expansion: Expansion::None };
+                self.packet(now, SpaceKind::Data, wants, place, &mut draft);
             }
             return self.finish_datagram(now, buffer, &draft);
         }
@@ -87,7 +89,7 @@ impl Connection {
         route.on_sent(length as u64);
         let (local, remote) = (route.local, route.remote);
         self.note_learning_sent(now);
-        Some(self.finish_over(now, length, draft, (local, remote)))
+        Some(self.finish_over(now, length, draft, local, remote))
     }
 
     /// Counts a sent datagram of this length and describes it.
@@ -97,7 +99,8 @@ impl Connection {
         now: Time,
         length: usize,
         draft: &DatagramDraft,
-        (local, remote): (SocketAddr, SocketAddr),
+        local: SocketAddr,
+        remote: SocketAddr,
     ) -> Transmit {
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += length as u64;
@@ -152,7 +155,8 @@ impl Connection {
                 (true, true) => Expansion::Here,
             };
             let before = buffer.len();
-            self.packet(now, kind, wants[kind as usize], (buffer, limit, expansion), draft);
+            let place = PacketPlace { buffer, limit, expansion };
+            self.packet(now, kind, wants[kind as usize], place, draft);
             if kind == SpaceKind::Handshake && self.origin.side == Side::Client && buffer.len() > before {
                 // RFC 9001 section 4.9.1: a client discards the Initial keys when it first sends a Handshake packet.
                 self.discard_space(now, SpaceKind::Initial);
@@ -191,8 +195,14 @@ impl Connection {
             let sample = started.number_offset + SAMPLE_OFFSET;
             buffer.resize(buffer.len().max(sample), 0);
             let size = buffer.len() + TAG - started.start;
-            let named = (number, destination);
-            self.trace_packet_sent(now, kind, named, &buffer[started.payload_offset..], (size, None));
+            let traced = TracedPacket {
+                number,
+                destination,
+                length: size,
+                payload: &buffer[started.payload_offset..],
+                virtual_tail: 0,
+            };
+            self.trace_packet_sent(now, kind, &traced);
             self.seal(kind, number, buffer, started, 0);
             // Packet numbers are never reused, not even while closing.
             self.note_number_used(now, kind, size as u32);

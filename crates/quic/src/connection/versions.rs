@@ -42,10 +42,11 @@ impl Connection {
         &mut self,
         header: &Header,
         packet: &[u8],
-        (largest, damaged): (Option<u64>, bool),
+        largest: Option<u64>,
+        damaged: bool,
     ) -> bool {
         let keys = self.initial_keys(header.version);
-        let follows = super::can_decrypt(&keys, header, &mut packet.to_vec(), (largest, damaged))
+        let follows = super::can_decrypt(&keys, header, &mut packet.to_vec(), largest, damaged)
             && self.session.follow(header.version.0);
         if follows {
             self.keys.set_handshake_keys(SpaceKind::Initial, keys);

@@ -79,7 +79,7 @@ impl Endpoint {
         } else if busy {
             self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
         } else {
-            self.accept(now, first_packet, (credential, presented.flatten()), datagram);
+            self.accept(now, first_packet, credential, presented.flatten(), datagram);
         }
     }
 
@@ -99,7 +99,8 @@ impl Endpoint {
         &mut self,
         now: Time,
         first_packet: FirstPacket<'_>,
-        (credential, presented): (Credential, Option<Presented>),
+        credential: Credential,
+        presented: Option<Presented>,
         datagram: &mut Datagram<'_>,
     ) {
         let FirstPacket { header, config, .. } = first_packet;
@@ -121,7 +122,7 @@ impl Endpoint {
             // RFC 9000-7.2-5: "based on the first received Initial packet".
             peer_id: Some(header.source),
         };
-        let Ok(slot) = self.insert(now, origin, (config, presented), None) else {
+        let Ok(slot) = self.insert(now, origin, config, presented, None) else {
             self.stats.dropped += 1;
             return;
         };
@@ -143,7 +144,7 @@ impl Endpoint {
             self.stats.handshakes_gave_way += 1;
             self.give_way(now, out, "another handshake needs the place");
         }
-        self.deliver_waiting(now, slot, (datagram.remote, destination));
+        self.deliver_waiting(now, slot, datagram.remote, destination);
     }
 
     /// Gives a client whose handshake is complete its place, and notes what one with a place does.
@@ -223,7 +224,7 @@ impl Endpoint {
         let end = first_packet.header.end;
         let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, end));
         let packet = datagram.bytes.get_mut(..end).expect("a packet that was parsed lies in its datagram");
-        if !can_decrypt(&keys, first_packet.header, packet, (None, damaged)) {
+        if !can_decrypt(&keys, first_packet.header, packet, None, damaged) {
             self.stats.dropped += 1;
             return;
         }

@@ -130,8 +130,14 @@ impl Endpoint {
     }
 
     /// Delivers the 0-RTT packets that arrived before the Initial packet of this connection.
-    pub(super) fn deliver_waiting(&mut self, now: Time, slot: u32, id: (SocketAddr, ConnectionId)) {
-        for mut waiting in self.waiting.take(now, id.0, id.1) {
+    pub(super) fn deliver_waiting(
+        &mut self,
+        now: Time,
+        slot: u32,
+        remote: SocketAddr,
+        destination: ConnectionId,
+    ) {
+        for mut waiting in self.waiting.take(now, remote, destination) {
             let mut datagram = Datagram {
                 local: waiting.local,
                 remote: waiting.remote,

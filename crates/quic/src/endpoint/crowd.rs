@@ -94,16 +94,18 @@ impl Crowd {
         Share { network: group.count, customer }
     }
 
-    /// Adds a connection of this age.
-    pub(super) fn add(&mut self, remote: SocketAddr, member: (Time, u32)) {
+    /// Adds the connection in a slot, which is that old.
+    pub(super) fn add(&mut self, remote: SocketAddr, at: Time, slot: u32) {
+        let member = (at, slot);
         self.change(remote, |group, block| {
             group.count += 1;
             group.blocks.entry(block).or_default().insert(member);
         });
         self.ages.insert(member);
     }
-    /// Removes a connection that was added with this age.
-    pub(super) fn remove(&mut self, remote: SocketAddr, member: (Time, u32)) {
+    /// Removes a connection that was added like this.
+    pub(super) fn remove(&mut self, remote: SocketAddr, at: Time, slot: u32) {
+        let member = (at, slot);
         if !self.ages.remove(&member) {
             return;
         }
@@ -187,15 +189,15 @@ mod tests {
                 "[2001:db8:1:100::1]:1",
             ),
         ] {
-            crowd.add(at(one), (ms(1), 1));
-            crowd.add(at(same), (ms(2), 2));
+            crowd.add(at(one), ms(1), 1);
+            crowd.add(at(same), ms(2), 2);
             assert_eq!(crowd.share(at(one)), Share { network: 2, customer: 2 });
             assert_eq!(crowd.share(at(site)).network, 2);
             assert_eq!(crowd.share(at(site)).customer, if one.contains("db8") { 0 } else { 2 });
             assert_eq!(crowd.share(at(other)), Share::default());
-            crowd.remove(at(one), (ms(1), 1));
-            crowd.remove(at(one), (ms(1), 1));
-            crowd.remove(at(same), (ms(2), 2));
+            crowd.remove(at(one), ms(1), 1);
+            crowd.remove(at(one), ms(1), 1);
+            crowd.remove(at(same), ms(2), 2);
         }
         assert!(crowd.networks.is_empty() && crowd.ranks.is_empty() && crowd.len() == 0);
         assert!(
@@ -207,16 +209,16 @@ mod tests {
     fn the_oldest_of_the_greediest_network_goes_first() {
         let mut crowd = Crowd::default();
         // One of 192.0.2.0/24, which is the oldest of all; three of 198.51.100.0/24; four homes of a site.
-        crowd.add(at("192.0.2.1:1"), (ms(0), 0));
+        crowd.add(at("192.0.2.1:1"), ms(0), 0);
         for (slot, host) in [(1, 5), (2, 6), (3, 6)] {
-            crowd.add(at(&format!("198.51.100.{host}:1")), (ms(u64::from(slot)), slot));
+            crowd.add(at(&format!("198.51.100.{host}:1")), ms(u64::from(slot)), slot);
         }
         assert_eq!(crowd.first_out(), Some((2, 3)), "the address with two");
         for (slot, home) in [(4, 1), (5, 2), (6, 2), (7, 3)] {
-            crowd.add(at(&format!("[2001:db8:0:{home}00::1]:1")), (ms(u64::from(slot)), slot));
+            crowd.add(at(&format!("[2001:db8:0:{home}00::1]:1")), ms(u64::from(slot)), slot);
         }
         assert_eq!(crowd.first_out(), Some((5, 4)), "the home with two");
-        crowd.remove(at("[2001:db8:0:200::1]:1"), (ms(5), 5));
+        crowd.remove(at("[2001:db8:0:200::1]:1"), ms(5), 5);
         // Two networks with three each: the one with the older connection.
         assert_eq!(crowd.first_out(), Some((2, 3)));
         assert_eq!(crowd.first_out_near(at("[2001:db8:0:300::9]:1"), 1), Some(7));

@@ -161,14 +161,14 @@ impl Door {
             () if near => self.half_open.first_out_near(remote, limit),
             () if self.half_open.len() >= self.max_half_open => {
                 // Its own network may have the most, with it.
-                self.half_open.add(remote, (now, slot));
+                self.half_open.add(remote, now, slot);
                 let out = self.half_open.first_out().map(|(slot, _)| slot).filter(|out| *out != slot);
-                self.half_open.remove(remote, (now, slot));
+                self.half_open.remove(remote, now, slot);
                 out.or_else(|| self.half_open.oldest().map(|(_, slot)| slot))
             }
             () => None,
         };
-        self.half_open.add(remote, (now, slot));
+        self.half_open.add(remote, now, slot);
         let due = self.handshake_timeout.map(|timeout| now + timeout);
         self.members.insert(slot, Member { remote, at: now, due, work: Work::default(), has_moved: false });
         out
@@ -179,13 +179,13 @@ impl Door {
     pub(super) fn establish(&mut self, now: Time, slot: u32, work: Work) -> Option<u32> {
         let member = self.members.get_mut(&slot).expect("a handshake that completes came in by the door");
         let remote = member.remote;
-        self.half_open.remove(remote, (member.at, slot));
+        self.half_open.remove(remote, member.at, slot);
         (member.at, member.work) = (now, work);
         let out = match self.has_free_place(remote) {
             true => None,
             false => Some(self.who_gives_way(now, remote).unwrap_or(slot)),
         };
-        self.crowd(work).add(remote, (now, slot));
+        self.crowd(work).add(remote, now, slot);
         if work.requests > 0 {
             self.asked.insert((now, slot));
         }
@@ -214,8 +214,8 @@ impl Door {
         }
         // First the new place, then the old one: in a crowd of one nothing is allocated.
         if before.0 != now || turns {
-            self.crowd(work).add(remote, (now, slot));
-            self.crowd(before.1).remove(remote, (before.0, slot));
+            self.crowd(work).add(remote, now, slot);
+            self.crowd(before.1).remove(remote, before.0, slot);
         }
     }
 
@@ -245,7 +245,7 @@ impl Door {
     pub(super) fn leave(&mut self, slot: u32) {
         if let Some(Member { remote, at, .. }) = self.members.remove(&slot) {
             for crowd in [&mut self.half_open, &mut self.idle, &mut self.busy] {
-                crowd.remove(remote, (at, slot));
+                crowd.remove(remote, at, slot);
             }
             self.asked.remove(&(at, slot));
         }

@@ -25,7 +25,7 @@ use crate::connection::{Connection, ConnectionInputs, Origin, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
-use crate::path::{Migration, Preferred};
+use crate::path::{KnownPaths, Migration, Preferred};
 use crate::resume::{Memory, RememberedServer};
 use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
@@ -199,7 +199,7 @@ impl Endpoint {
             peer_id: None,
         };
         let config = opening.config.clone();
-        let slot = self.insert(now, origin, (config, None), Some(&mut opening))?;
+        let slot = self.insert(now, origin, config, None, Some(&mut opening))?;
         Ok(Handle::new(slot, self.slots[slot as usize].generation))
     }
 
@@ -207,7 +207,8 @@ impl Endpoint {
         &mut self,
         now: Time,
         origin: Origin,
-        (config, presented): (Arc<Config>, Option<Presented>),
+        config: Arc<Config>,
+        presented: Option<Presented>,
         mut opening: Option<&mut Opening>,
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
@@ -229,7 +230,7 @@ impl Endpoint {
             remembered,
             tickets: self.tickets.clone().filter(|_| origin.side == Side::Server),
             preferred: self.preferred,
-            known_paths: (self.known_paths.clone(), presented),
+            known_paths: KnownPaths { store: self.known_paths.clone(), presented },
         };
         let tls = inputs.opening.and_then(|opening| opening.tls.as_ref()).unwrap_or(&self.options.tls);
         let connection = Box::new(Connection::new(now, origin, config, tls, inputs)?);

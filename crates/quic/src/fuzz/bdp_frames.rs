@@ -77,7 +77,7 @@ pub fn bdp_frames(data: &[u8]) {
                 let Some(known) = issued.get(usize::from(which) % count.max(1)) else { continue };
                 let ip = if how % 2 == 0 { known.learned.ip } else { ip };
                 for frame in decoded(&altered(known.frame, at, bit, how / 2)) {
-                    let hashes = present(&key, &resume, known, frame, (ip, date_ms));
+                    let hashes = present(&key, &resume, known, frame, ip, date_ms);
                     let Some((proven, (hash, barred))) = hashes else { continue };
                     let unused = store.spend(frame.date_ms(), hash, barred);
                     assert_eq!(unused, presented.spend(frame, proven), "{frame:?}");
@@ -119,7 +119,8 @@ fn present(
     resume: &Resume,
     known: &Issued,
     frame: BdpFrame,
-    (ip, date_ms): (IpAddr, u64),
+    ip: IpAddr,
+    date_ms: u64,
 ) -> Option<(bool, (u64, u64))> {
     let path = |ip| PathKey::of(ip, resume.by_prefix);
     let whole = frame == known.frame;

@@ -70,7 +70,7 @@ pub fn tokens(data: &[u8]) {
                 };
                 let ip = presentation.remote.ip().to_canonical();
                 let learned = Learned { saved, ip, date_ms: date_ms - u64::from(bit) };
-                let token = capacity_token(&key, &mut random, presentation.version, (date_ms, learned));
+                let token = capacity_token(&key, &mut random, presentation.version, date_ms, learned);
                 keep(
                     &mut given,
                     IssuedToken { token, presentation, retry: None, capacity: Some(learned), spent: false },
@@ -85,11 +85,18 @@ pub fn tokens(data: &[u8]) {
             _ => {
                 let count = given.len();
                 let Some(known) = given.get_mut(usize::from(which) % count.max(1)) else { continue };
-                present(&key, &mut spent, known, &presentation, (at, bit, port));
+                present(&key, &mut spent, known, &presentation, Alteration { at, bit, how: port });
             }
         }
         assert!(spent.len() <= Spent::LIMIT);
     }
+}
+
+/// How a token is altered.
+struct Alteration {
+    at: u8,
+    bit: u8,
+    how: u8,
 }
 
 /// Presents a token from its own address or another one, intact or altered.
@@ -98,7 +105,7 @@ fn present(
     spent: &mut SpentTokens,
     known: &mut IssuedToken,
     presentation: &Presentation,
-    (at, bit, how): (u8, u8, u8),
+    Alteration { at, bit, how }: Alteration,
 ) {
     let home = how % 2 == 0;
     let presentation = match (home, known.retry) {

@@ -8,6 +8,14 @@ use congestion::{Capacity, Learned, Limit, PathKey, PathStore, Refusal, StoreKey
 use units::Time;
 use wire::Side;
 
+/// What is known of paths when a connection begins.
+pub(crate) struct KnownPaths {
+    /// What the endpoint knows.
+    pub store: PathStore,
+    /// At a server: what the client presents of its own.
+    pub presented: Option<Presented>,
+}
+
 impl Paths {
     /// Whether anything is learned of the path in use.
     #[inline]
@@ -17,11 +25,12 @@ impl Paths {
 
     /// Begins to observe the path, if the options ask for it, and to use what the store knows of it.
     ///
-    /// `presented`: what a client's token brings. `ticket`: the key of the tickets that a server issues.
+    /// `ticket`: the key of the tickets that a server issues.
     pub(crate) fn begin_learning(
         &mut self,
         now: Time,
-        (store, presented, ticket): (PathStore, Option<Presented>, TicketKey),
+        KnownPaths { store, presented }: KnownPaths,
+        ticket: TicketKey,
         context: &tls::Context,
     ) {
         let path = &mut self.current;

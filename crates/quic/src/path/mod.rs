@@ -18,6 +18,7 @@ mod validation;
 pub(crate) use arrivals::is_probing;
 pub(crate) use duties::PathChoice;
 pub(crate) use ecn::{EcnPath, Mark, Report as EcnFeedback};
+pub(crate) use learning::KnownPaths;
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
 pub(crate) use moves::PathContext;
@@ -189,7 +190,8 @@ impl Paths {
         current: Path,
         ids: RemoteIds,
         config: Arc<Config>,
-        (seed, has_preferred_address): (u64, bool),
+        seed: u64,
+        has_preferred_address: bool,
     ) -> Paths {
         Paths {
             first: (current.route.local, current.route.remote),

@@ -447,7 +447,7 @@ mod tests {
         let route = Route::new(Side::Client, address(HERE), address(SERVER), ConnectionId::EMPTY);
         let recovery = Recovery::fresh(&config, None, 1);
         let ids = RemoteIds::new(ConnectionId::new(&[1; 8]).unwrap(), 4);
-        let mut paths = Paths::new(Side::Client, Path::new(route, recovery), ids, config, (1, false));
+        let mut paths = Paths::new(Side::Client, Path::new(route, recovery), ids, config, 1, false);
         paths.on_confirmed(at(0));
         let id = ConnectionId::new(&[2; 8]).unwrap();
         paths.on_new_id(NumberedId { sequence: 1, id, token: [0; 16] }, 0).unwrap();

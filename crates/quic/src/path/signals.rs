@@ -45,7 +45,8 @@ impl Path {
         &mut self,
         now: Time,
         number: u64,
-        (packet, was_lost): (&SentPacket, bool),
+        packet: &SentPacket,
+        was_lost: bool,
         batch: &mut AckBatch,
     ) {
         let since = self.route.since;
@@ -87,7 +88,8 @@ impl Paths {
         &mut self,
         now: Time,
         space: &mut Space,
-        (ack, raised): (&Ack<'_>, bool),
+        ack: &Ack<'_>,
+        raised: bool,
         batch: &AckBatch,
     ) -> u64 {
         self.stats.packets_spuriously_lost += batch.spurious;

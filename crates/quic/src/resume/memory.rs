@@ -1,7 +1,7 @@
 //! What a client remembers of servers from earlier connections: TLS sessions with transport parameters, address
 //! tokens, the negotiated version, and the capacity that the server has passed on.
 
-use super::session::Session;
+use super::session::RememberedSession;
 use crate::bdp_frame::BdpFrame;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ struct Servers {
 #[derive(Debug)]
 struct Server {
     authority: Box<str>,
-    sessions: VecDeque<Session>,
+    sessions: VecDeque<RememberedSession>,
     tokens: VecDeque<(Version, Vec<u8>)>,
     version: Option<Version>,
     /// The newest BDP_FRAME.
@@ -91,7 +91,7 @@ impl Memory {
     }
 
     /// Keeps a TLS session for a later connection; of more than four the oldest is dropped.
-    pub(crate) fn remember_session(&self, server: &str, session: Session) {
+    pub(crate) fn remember_session(&self, server: &str, session: RememberedSession) {
         self.update(server, |known| {
             known.sessions.push_back(session);
             if known.sessions.len() > MAX_SESSIONS {
@@ -102,7 +102,7 @@ impl Memory {
 
     /// Removes and returns the newest TLS session with this server from a connection of this version (RFC 9369
     /// section 5). RFC 8446 appendix C.4: a ticket is used once, so that observers cannot link two connections.
-    pub(crate) fn take_session(&self, server: &str, version: Version) -> Option<Session> {
+    pub(crate) fn take_session(&self, server: &str, version: Version) -> Option<RememberedSession> {
         let mut servers = self.lock();
         let sessions = &mut servers.find(server)?.sessions;
         let newest = sessions.iter().rposition(|session| session.version == version)?;

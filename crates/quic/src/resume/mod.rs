@@ -6,7 +6,7 @@ mod session;
 
 pub(crate) use early::ZeroRtt;
 pub use memory::Memory;
-pub(crate) use session::{Session, admits, lowered, remembered, terms, ticket_key};
+pub(crate) use session::{RememberedSession, admits, lowered, remembered, terms, ticket_key};
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use wire::{TransportParameters, Version};
 
 /// What a client needs to resume a session.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct RememberedSession {
     pub(crate) ticket: Ticket,
     /// The server's transport parameters for 0-RTT.
     pub(crate) parameters: TransportParameters,

@@ -113,14 +113,15 @@ impl Streams {
         &mut self,
         id: StreamId,
         code: u64,
-        sizes: (u64, u64),
+        final_size: u64,
+        reliable: u64,
     ) -> Result<(), TransportError> {
         self.check_receives(id)?;
         let Some(stream) = self.resolve(id)? else { return Ok(()) };
         let half = stream.recv.as_mut().expect("a stream that this endpoint receives on has that half");
         let known = half.reset_code().is_some();
         // RFC 9000-4.4-1: "MUST maintain flow control state for the stream in the unterminated direction".
-        let fresh = half.on_reset(code, sizes)?;
+        let fresh = half.on_reset(code, final_size, reliable)?;
         // Nobody waits for what is missing now.
         let gap = std::mem::take(&mut half.counts_as_gap);
         let stopped = half.is_stopped();

@@ -80,13 +80,13 @@ impl Streams {
                 if frame.encoded_size() > payload.room() {
                     break;
                 }
-                self.put_notice(notice, (&frame, value), payload);
+                self.put_notice(notice, &frame, value, payload);
             }
             self.pop_notice();
         }
     }
 
-    fn put_notice(&mut self, notice: Notice, (frame, value): (&Frame<'_>, u64), payload: &mut Payload<'_>) {
+    fn put_notice(&mut self, notice: Notice, frame: &Frame<'_>, value: u64, payload: &mut Payload<'_>) {
         payload.frame(frame, SentFrame::Notice { notice, value });
         let state = self.delivery(notice);
         let (delivery, last_sent) = state.expect("a notice that has a frame belongs to an open stream");
@@ -200,7 +200,7 @@ impl Streams {
         let Some((frame, value)) = self.notice_frame(notice) else { return true };
         let fits = frame.encoded_size() <= payload.room();
         if fits {
-            self.put_notice(notice, (&frame, value), payload);
+            self.put_notice(notice, &frame, value, payload);
         }
         fits
     }

@@ -263,7 +263,8 @@ impl RecvHalf {
     pub(crate) fn on_reset(
         &mut self,
         code: u64,
-        (final_size, reliable): (u64, u64),
+        final_size: u64,
+        reliable: u64,
     ) -> Result<u64, TransportError> {
         // RFC 9000 section 3.2: a reset has no effect once all data, including the end, has arrived.
         let complete = self.reset.is_none() && self.has_all();
@@ -525,8 +526,8 @@ mod tests {
         assert_eq!(code(half.on_data(0, Data::Bytes(&[0; 40]), true)), Code::FINAL_SIZE_ERROR);
         assert_eq!(half.on_data(50, Data::Bytes(&[0; 10]), true).unwrap(), 10);
         assert_eq!(code(half.on_data(60, Data::Bytes(&[0; 1]), false)), Code::FINAL_SIZE_ERROR);
-        assert_eq!(code(half.on_reset(1, (59, 0))), Code::FINAL_SIZE_ERROR);
-        assert_eq!(half.on_reset(1, (60, 0)).unwrap(), 0);
+        assert_eq!(code(half.on_reset(1, 59, 0)), Code::FINAL_SIZE_ERROR);
+        assert_eq!(half.on_reset(1, 60, 0).unwrap(), 0);
         assert_eq!(half.reset_code(), None, "all data was there");
         assert_eq!(half.discard(), Read { bytes: 60, finished: true });
     }
@@ -535,7 +536,7 @@ mod tests {
     fn a_reset_has_no_effect_only_once_the_end_has_arrived() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
-        assert_eq!(half.on_reset(7, (50, 0)).unwrap(), 0);
+        assert_eq!(half.on_reset(7, 50, 0).unwrap(), 0);
         assert_eq!(half.reset_code(), Some(7));
     }
 

@@ -84,7 +84,7 @@ impl Series {
     /// `sites`; a line with one value has it for all. Without names the first column is of seconds and the others of dB;
     /// with names they are a time in a unit (`time_s`, `time_ms`, `time_us`, `time_ns`), and those with SINR, SNR or CINR in
     /// their names, or one that is named `db`, in their order.
-    pub fn parse(text: &str, between: Between, (site, sites): (usize, usize)) -> Result<Series, SeriesError> {
+    pub fn parse(text: &str, between: Between, site: usize, sites: usize) -> Result<Series, SeriesError> {
         let mut reader = Reader::new(text);
         let first = reader.first();
         // Times without names are in seconds, whatever the number of the other columns.

@@ -39,8 +39,8 @@ fn a_link_adds_its_parts() {
 #[test]
 fn a_series_is_held_or_linear() {
     let text = "# time and SINR\n1 10\n3\t20\n";
-    let mut held = Series::parse(text, Between::Held, (0, 1)).unwrap();
-    let mut linear = Series::parse(text, Between::Linear, (0, 1)).unwrap();
+    let mut held = Series::parse(text, Between::Held, 0, 1).unwrap();
+    let mut linear = Series::parse(text, Between::Linear, 0, 1).unwrap();
     let times = [0.0, 1.0, 1.5, 2.5, 3.0, 9.0, 1.5];
     assert_eq!(times.map(|at| held.at(seconds(at))), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 10.0]);
     assert_eq!(times.map(|at| linear.at(seconds(at))), [10.0, 10.0, 12.5, 17.5, 20.0, 20.0, 12.5]);
@@ -48,7 +48,7 @@ fn a_series_is_held_or_linear() {
 
 #[test]
 fn a_bad_series_names_its_line() {
-    let error = |text: &str| Series::parse(text, Between::Held, (0, 1)).unwrap_err();
+    let error = |text: &str| Series::parse(text, Between::Held, 0, 1).unwrap_err();
     assert_eq!(error(""), SeriesError::Count(0));
     let line = |line, text: &str| SeriesError::Line(line, text.to_owned());
     let other = "2 values of SINR; expected one for all sites, or one for each of 1";
@@ -81,7 +81,7 @@ fn a_bad_series_names_its_line() {
         "note,sinr_db,time_ms\na,-1.5,0\nb,3,2000\n",
         "# time_s sinr\n0.0e+00 -1.5e+00\n2.0e+00 3.0e+00\n",
     ] {
-        let mut series = Series::parse(text, Between::Held, (0, 1)).unwrap();
+        let mut series = Series::parse(text, Between::Held, 0, 1).unwrap();
         assert_eq!([1.0, 2.0].map(|at| series.at(seconds(at))), [-1.5, 3.0], "{text}");
     }
 }
@@ -89,8 +89,7 @@ fn a_bad_series_names_its_line() {
 /// Other values in dB were taken for the SINR, and milliseconds for seconds.
 #[test]
 fn only_columns_of_sinr_in_db_are_read() {
-    let at =
-        |text: &str| Series::parse(text, Between::Held, (0, 1)).map(|mut series| series.at(seconds(1.0)));
+    let at = |text: &str| Series::parse(text, Between::Held, 0, 1).map(|mut series| series.at(seconds(1.0)));
     for head in [
         "RSRQ (dB)",
         "pathloss_db",
@@ -133,7 +132,7 @@ fn only_columns_of_sinr_in_db_are_read() {
         );
     }
     assert_eq!(at("# SINR in dB, drive 2\ntime_s,SINR\n0,7\n1,7\n"), Ok(7.0));
-    let two = |head: &str| Series::parse(&format!("time_s,{head}\n0,1,2\n1,1,2\n"), Between::Held, (1, 2));
+    let two = |head: &str| Series::parse(&format!("time_s,{head}\n0,1,2\n1,1,2\n"), Between::Held, 1, 2);
     for sites in ["sinr_1,sinr_2", "SINR site1 (dB),SINR site2 (dB)", "sinr_db_1,sinr_db_2"] {
         assert_eq!(two(sites).map(|mut series| series.at(seconds(1.0))), Ok(2.0), "{sites}");
     }
@@ -251,7 +250,7 @@ fn fading_is_a_function_of_time_and_stream() {
 fn the_unit_of_times_is_that_of_the_file() {
     let last = |text: &str| {
         let mut series =
-            Series::parse(text, Between::Held, (0, 1)).unwrap_or_else(|error| panic!("{text}: {error}"));
+            Series::parse(text, Between::Held, 0, 1).unwrap_or_else(|error| panic!("{text}: {error}"));
         [series.at(seconds(0.999)), series.at(seconds(1.0))]
     };
     for text in [
@@ -268,14 +267,14 @@ fn the_unit_of_times_is_that_of_the_file() {
         "Time (Ms),sinr_db\n0,1\n",
         "time,sinr_db\n0,1\n",
     ] {
-        assert!(matches!(Series::parse(text, Between::Held, (0, 1)), Err(SeriesError::Line(..))), "{text}");
+        assert!(matches!(Series::parse(text, Between::Held, 0, 1), Err(SeriesError::Line(..))), "{text}");
     }
 }
 
 #[test]
 fn a_series_has_a_value_for_all_sites_or_one_for_each() {
     let at = |text: &str, site| {
-        Series::parse(text, Between::Held, (site, 3)).map(|mut series| series.at(seconds(1.0)))
+        Series::parse(text, Between::Held, site, 3).map(|mut series| series.at(seconds(1.0)))
     };
     assert_eq!([0, 1, 2].map(|site| at("0 10 5 -3\n", site)), [Ok(10.0), Ok(5.0), Ok(-3.0)]);
     assert_eq!([0, 1, 2].map(|site| at("0 10\n", site).unwrap()), [10.0; 3]);

@@ -57,12 +57,15 @@ pub fn cqi(sinr_db: f64, table: Table) -> u8 {
 
 /// Bits per resource element of a CQI; 0 for CQI 0, and that of 15 above 15.
 pub fn efficiency(cqi: u8, table: Table) -> f64 {
-    usize::from(cqi.min(15)).checked_sub(1).map_or(0.0, |row| product(table.cqi()[row]))
+    let Some(row) = usize::from(cqi.min(15)).checked_sub(1) else { return 0.0 };
+    let (order, rate) = table.cqi()[row];
+    product(order, rate)
 }
 
 /// Bits per resource element of an MCS.
 pub fn mcs_efficiency(mcs: u8, table: Table) -> f64 {
-    product(table.row(mcs))
+    let (order, rate) = table.row(mcs);
+    product(order, rate)
 }
 
 /// Bits per symbol of an MCS: 2, 4, 6 or 8.
@@ -131,6 +134,6 @@ pub fn slot(numerology: u8) -> Option<Duration> {
     (numerology <= 4).then(|| Duration::from_nanos(1_000_000 >> numerology))
 }
 
-fn product((order, rate): Code) -> f64 {
+fn product(order: u8, rate: u16) -> f64 {
     f64::from(order) * f64::from(rate) / 2048.0
 }

@@ -234,7 +234,7 @@ impl Peer {
         let space = &mut self.spaces[space_of(kind)];
         space.next_number = space.next_number.max(number + 1);
         let start = datagram.bytes.len();
-        self.seal(&mut datagram.bytes, (kind, number), &header, &payload);
+        self.seal(&mut datagram.bytes, kind, number, &header, &payload);
         let lacks = least.saturating_sub(datagram.bytes.len());
         if lacks > 0 {
             // PADDING frames fill the packet (RFC 9000 section 19.1).
@@ -243,7 +243,7 @@ impl Peer {
             }
             datagram.bytes.truncate(start);
             payload.resize(payload.len() + lacks, 0);
-            self.seal(&mut datagram.bytes, (kind, number), &header, &payload);
+            self.seal(&mut datagram.bytes, kind, number, &header, &payload);
         }
         datagram.shown.push(shown(packet.kind, number, &payload, self.config.ack_delay_exponent));
         Ok(())
@@ -268,7 +268,7 @@ impl Peer {
     }
 
     /// Encodes a packet. Its tag of zeros matches every key.
-    fn seal(&self, bytes: &mut Vec<u8>, (kind, number): (PacketKind, u64), header: &Values, payload: &[u8]) {
+    fn seal(&self, bytes: &mut Vec<u8>, kind: PacketKind, number: u64, header: &Values, payload: &[u8]) {
         let destination = header.bytes("destination").map_or(self.destination, id);
         let source = header.bytes("source").map_or(id(&super::ID), id);
         let number = Truncated::with_length(number, 4);

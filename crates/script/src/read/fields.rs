@@ -24,7 +24,8 @@ const MOST: u64 = wire::varint::MAX;
 pub(super) fn item(
     cursor: &mut Cursor<'_>,
     known: &mut ReaderState,
-    (what, table): (&str, &'static [Entry]),
+    what: &str,
+    table: &'static [Entry],
     usage: Use,
 ) -> Result<Item, Problem> {
     let token = cursor.of(Kind::Word, what)?;
@@ -32,7 +33,7 @@ pub(super) fn item(
     let entry = crate::words::find(table, &token.text)
         .ok_or_else(|| Problem::unknown(column, what, &token.text, table.iter().map(|entry| entry.name)))?;
     let (fields, open) = if cursor.take_sign("(") {
-        list(cursor, known, entry, (")", usage))?
+        list(cursor, known, entry, ")", usage)?
     } else {
         (Vec::new(), usage == Use::Expected)
     };
@@ -56,7 +57,8 @@ pub(super) fn list(
     cursor: &mut Cursor<'_>,
     known: &mut ReaderState,
     entry: &'static Entry,
-    (closing, usage): (&str, Use),
+    closing: &str,
+    usage: Use,
 ) -> Result<(Vec<FieldValue>, bool), Problem> {
     let mut given: Vec<FieldValue> = Vec::new();
     let mut open = false;

@@ -67,7 +67,7 @@ fn action(cursor: &mut Cursor<'_>, known: &mut ReaderState, line: usize) -> Resu
         }
         "event" => {
             cursor.next();
-            Ok(Action::Event(fields::item(cursor, known, ("event", EVENTS), Use::Expected)?))
+            Ok(Action::Event(fields::item(cursor, known, "event", EVENTS, Use::Expected)?))
         }
         "check" => {
             cursor.next();
@@ -96,7 +96,7 @@ fn action(cursor: &mut Cursor<'_>, known: &mut ReaderState, line: usize) -> Resu
 }
 
 fn call(cursor: &mut Cursor<'_>, known: &mut ReaderState) -> Result<Action, Problem> {
-    let item = fields::item(cursor, known, ("call", CALLS), Use::Given)?;
+    let item = fields::item(cursor, known, "call", CALLS, Use::Given)?;
     let result = match cursor.take_sign("=") {
         true => Some(fields::pattern(cursor, known, RESULT.kind, Use::Expected)?),
         false => None,
@@ -125,7 +125,7 @@ pub(super) fn packet(
     }
     let mut header = Vec::new();
     if cursor.take_sign("[") {
-        header = fields::list(cursor, known, &HEADER, ("]", usage))?.0;
+        header = fields::list(cursor, known, &HEADER, "]", usage)?.0;
     }
     let mut packet = Packet { line, column, kind, number, header, frames: Vec::new(), others: false };
     while cursor.peek().is_some() {
@@ -135,7 +135,7 @@ pub(super) fn packet(
         if !injected && cursor.take_sign("*") {
             packet.others = true;
         } else {
-            packet.frames.push(fields::item(cursor, known, ("frame", FRAMES), usage)?);
+            packet.frames.push(fields::item(cursor, known, "frame", FRAMES, usage)?);
         }
     }
     Ok(packet)

@@ -16,8 +16,8 @@ impl Connection {
     /// See [`StreamError`].
     pub fn write(&mut self, data: Data<'_>) -> Result<u64, StreamError> {
         self.may_write()?;
-        if self.unsent() >= self.unsent_limit && !data.is_empty() {
-            self.write_blocked = true;
+        if self.unsent() >= self.writing.unsent_limit && !data.is_empty() {
+            self.writing.blocked = true;
             return Err(StreamError::Blocked);
         }
         let at = self.written();
@@ -28,7 +28,7 @@ impl Connection {
                 let kept = self.outgoing.stored() + self.tls.as_ref().map_or(0, |tls| tls.pending());
                 let room = self.config.send_buffer.as_bytes().saturating_sub(kept);
                 let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-                self.write_blocked |= taken < bytes.len();
+                self.writing.blocked |= taken < bytes.len();
                 if taken == 0 && !bytes.is_empty() {
                     return Err(StreamError::Blocked);
                 }
@@ -47,7 +47,7 @@ impl Connection {
     /// TCP_NOTSENT_LOWAT; [`Event::Writable`] follows. By default only real bytes are limited,
     /// by the option `send_buffer`.
     pub fn limit_unsent(&mut self, bytes: u64) {
-        self.unsent_limit = bytes.max(1);
+        self.writing.unsent_limit = bytes.max(1);
     }
 
     /// Bytes that have not been sent yet.
@@ -60,11 +60,11 @@ impl Connection {
     /// Reports that a blocked or partial write can continue, if it can.
     #[inline]
     pub(super) fn report_writable(&mut self) {
-        if self.write_blocked
+        if self.writing.blocked
             && self.outgoing.stored() < self.config.send_buffer.as_bytes()
-            && self.unsent() < self.unsent_limit
+            && self.unsent() < self.writing.unsent_limit
         {
-            self.write_blocked = false;
+            self.writing.blocked = false;
             self.events.push_back(Event::Writable);
         }
     }
@@ -75,10 +75,10 @@ impl Connection {
     }
 
     pub(super) fn may_write(&self) -> Result<(), StreamError> {
-        match self.close_reason {
+        match self.ending.reason {
             Some(CloseReason::Finished | CloseReason::Application { .. }) => Err(StreamError::Finished),
             Some(_) => Err(StreamError::Reset(NO_CODE)),
-            None if self.fin_wanted => Err(StreamError::Finished),
+            None if self.writing.fin_wanted => Err(StreamError::Finished),
             None => Ok(()),
         }
     }
@@ -89,7 +89,7 @@ impl Connection {
     /// See [`StreamError`].
     pub fn finish_writing(&mut self) -> Result<(), StreamError> {
         self.may_write()?;
-        self.fin_wanted = true;
+        self.writing.fin_wanted = true;
         Ok(())
     }
 
@@ -124,22 +124,24 @@ impl Connection {
         limit: u64,
         each: impl FnMut(Run<'_>),
     ) -> Result<Read, StreamError> {
-        self.readable_reported = false;
+        self.reading.reported = false;
         let bytes = match &mut self.tls {
             Some(tls) => tls.ready.take(limit, each),
             None => self.incoming.read(limit, each),
         };
         let unread = self.unread();
         let finished = unread == 0 && self.peer_is_done();
-        let broken = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
+        let broken = self.ending.reason.as_ref().is_some_and(CloseReason::is_broken);
         if bytes == 0 && !finished && broken {
             return Err(StreamError::Reset(NO_CODE));
         }
-        self.end_was_read |= finished;
+        self.reading.read_to_end |= finished;
         self.window.on_read(now, self.incoming.next().saturating_sub(unread));
         self.stats.receive_window = self.stats.receive_window.max(self.window.size());
         let can_receive = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        if can_receive && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.negotiated.mss)) {
+        if can_receive
+            && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.opening.negotiated.mss))
+        {
             self.acks.at_once();
         }
         Ok(Read { bytes, finished })
@@ -154,16 +156,16 @@ impl Connection {
     /// peer's end is still acknowledged; but if this side has not finished, or the peer sends more data, the connection
     /// is reset (RFC 9293 section 3.10.5, RFC 2525 section 2.17).
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
-        if self.closed {
+        if self.ending.closed {
             return;
         }
-        self.closed = true;
+        self.ending.closed = true;
         self.finish(now, CloseReason::Application { code, reason: reason.to_owned() });
-        let done = self.fin_wanted && self.unread() == 0;
+        let done = self.writing.fin_wanted && self.unread() == 0;
         match self.state {
             State::Listen | State::SynSent => self.abort(now, CloseReason::Finished),
             State::Closed | State::TimeWait => {}
-            State::FinWait2 if done => self.time_wait_until = Some(now + self.config.time_wait),
+            State::FinWait2 if done => self.timers.time_wait_until = Some(now + self.config.time_wait),
             _ if done => {}
             _ => self.reset_peer(now),
         }
@@ -171,12 +173,13 @@ impl Connection {
 
     /// Ends the connection with a reset (RFC 9293 section 3.10.5).
     pub(super) fn reset_peer(&mut self, now: Time) {
-        if let Some(remote) = self.remote {
-            let acknowledgement = Some(self.theirs.wire(self.rcv_nxt()));
-            let sequence = self.ours.wire(self.recovery.nxt);
-            let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
-            let timestamps = self.negotiated.timestamps.then_some(timestamps);
-            self.reset = Some(Reset { remote, sequence, acknowledgement, timestamps });
+        if let Some(remote) = self.ends.remote {
+            let acknowledgement = Some(self.numbers.theirs.wire(self.rcv_nxt()));
+            let sequence = self.numbers.ours.wire(self.recovery.nxt);
+            let timestamps =
+                Timestamps { value: self.timestamps.clock.value(now), echo: self.timestamps.recent.echo() };
+            let timestamps = self.opening.negotiated.timestamps.then_some(timestamps);
+            self.answers.reset = Some(Reset { remote, sequence, acknowledgement, timestamps });
         }
         self.abort(now, CloseReason::Finished);
     }

@@ -17,13 +17,12 @@ use crate::handshake::{Negotiated, Syn};
 use crate::outgoing::Outgoing;
 use crate::reassembly::Reassembly;
 use crate::records::{Records, TlsSizes};
-use crate::recovery::Recovery;
+use crate::recovery::{DatedPaths, Recovery};
 use crate::sequence::Numbering;
 use crate::state::State;
 use crate::stats::Stats;
 use crate::timestamps::{Clock, Recent};
 use crate::window::Window;
-use congestion::PathStore;
 use random::Generator;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -63,7 +62,7 @@ pub struct Transmit {
 
 /// The inputs for a new connection end.
 #[derive(Debug)]
-pub struct Setup {
+pub struct ConnectionInputs {
     /// The local address.
     pub local: SocketAddr,
     /// The options.
@@ -77,8 +76,8 @@ pub struct Setup {
     /// The key of the server's Fast Open cookies (RFC 7413 section 4.1.2). A client with the option `cached` already
     /// has the cookie derived from this key.
     pub cookie_key: u64,
-    /// What the host knows of paths (the option `resume`), and the date at time zero in milliseconds since 1970.
-    pub known_paths: (PathStore, u64),
+    /// What the host knows of paths.
+    pub known_paths: DatedPaths,
     /// The initial sequence number; random by default (RFC 6528 requires an unpredictable one).
     pub initial_sequence: Option<u32>,
 }
@@ -124,109 +123,170 @@ struct Challenges {
     count: u32,
 }
 
-/// One end of a connection.
-pub struct Connection {
-    config: Arc<Config>,
+/// The side of an end, and the addresses of both.
+struct Ends {
     side: Side,
     local: SocketAddr,
+    /// The peer's, once a segment of it has arrived.
     remote: Option<SocketAddr>,
-    state: State,
+}
+
+/// The numbers of the bytes of both directions.
+struct Numbers {
     ours: Numbering,
     theirs: Numbering,
+    last_ack_sent: u64,
+}
+
+/// What the ends agree on when they open a connection, and what an end brings for that.
+struct Opening {
     negotiated: Negotiated,
     syn: Syn,
     fast_open: FastOpenState,
     cookie_key: u64,
+    known_paths: DatedPaths,
+}
+
+/// The timestamps of both ends.
+struct TimestampClocks {
     clock: Clock,
     recent: Recent,
-    last_ack_sent: u64,
+}
+
+/// What the application has done on the sending side.
+struct Writing {
+    /// It has ended its data.
+    fin_wanted: bool,
+    fin_sent: bool,
+    /// A write was blocked or partial.
+    blocked: bool,
+    /// Unsent bytes from which on writes are blocked.
+    unsent_limit: u64,
+}
+
+/// What the application knows of the receiving side.
+#[derive(Default)]
+struct Reading {
+    /// The number of the peer's FIN, once known.
+    peer_fin: Option<u64>,
+    /// It was told that there is data.
+    reported: bool,
+    read_to_end: bool,
+}
+
+/// The timers, but for those of the recovery and of acknowledgements.
+#[derive(Default)]
+struct WaitTimers {
+    persist: Persist,
+    time_wait_until: Option<Time>,
+    paced_until: Option<Time>,
+}
+
+/// Answers to segments that are not acceptable.
+#[derive(Default)]
+struct Answers {
+    reset: Option<Reset>,
+    challenges: Challenges,
+}
+
+/// How the connection ends.
+#[derive(Default)]
+struct Ending {
+    reason: Option<CloseReason>,
+    /// The application has closed the connection: data that arrives from now on is answered with a reset.
+    closed: bool,
+}
+
+/// What was traced last.
+#[derive(Default)]
+struct Traced {
+    state: &'static str,
+    /// What this end waits for, once that is traced.
+    waits: Option<Box<Waits>>,
+}
+
+/// One end of a connection.
+pub struct Connection {
+    config: Arc<Config>,
+    ends: Ends,
+    state: State,
+    numbers: Numbers,
+    opening: Opening,
+    timestamps: TimestampClocks,
     recovery: Recovery,
-    known_paths: (PathStore, u64),
     outgoing: Outgoing,
     /// The TLS layer between the application and the stream.
     tls: Option<Box<Records>>,
-    /// The application has ended its data.
-    fin_wanted: bool,
-    fin_sent: bool,
+    writing: Writing,
     incoming: Reassembly,
-    /// The number of the peer's FIN, once known.
-    peer_fin: Option<u64>,
+    reading: Reading,
     window: Window,
     acks: AckPolicy,
     peer: PeerWindow,
     ecn: EcnState,
-    persist: Persist,
-    time_wait_until: Option<Time>,
-    paced_until: Option<Time>,
-    reset: Option<Reset>,
-    challenges: Challenges,
+    timers: WaitTimers,
+    answers: Answers,
     events: VecDeque<Event>,
-    readable_reported: bool,
-    end_was_read: bool,
-    /// A write was blocked or partial.
-    write_blocked: bool,
-    /// Unsent bytes from which on writes are blocked.
-    unsent_limit: u64,
-    close_reason: Option<CloseReason>,
-    /// The application has closed the connection: data that arrives from now on is answered with a reset.
-    closed: bool,
+    ending: Ending,
     log: Log,
-    traced_state: &'static str,
-    /// What this end waits for, once that is traced.
-    waits: Option<Box<Waits>>,
+    traced: Traced,
     stats: Stats,
     /// The time of the last segment or timer.
     now: Time,
 }
 
 impl Connection {
-    fn new(setup: Setup, side: Side, remote: Option<SocketAddr>, state: State) -> Option<Connection> {
-        let Setup { local, config, mut random, interest, tls, cookie_key, known_paths, initial_sequence } =
-            setup;
+    fn new(
+        setup: ConnectionInputs,
+        side: Side,
+        remote: Option<SocketAddr>,
+        state: State,
+    ) -> Option<Connection> {
+        let ConnectionInputs {
+            local,
+            config,
+            mut random,
+            interest,
+            tls,
+            cookie_key,
+            known_paths,
+            initial_sequence,
+        } = setup;
         let drawn = random.bits();
         let clock = Clock::new((drawn >> 32) as u32);
         let (size, most) = (config.receive_buffer.as_bytes(), config.max_receive_buffer.as_bytes());
         Some(Connection {
-            side,
-            local,
-            remote,
+            ends: Ends { side, local, remote },
             state,
-            ours: Numbering::new(initial_sequence.unwrap_or(drawn as u32)),
-            theirs: Numbering::default(),
-            negotiated: Negotiated::unknown(&config),
-            syn: Syn::default(),
-            fast_open: FastOpenState::default(),
-            cookie_key,
-            clock,
-            recent: Recent::default(),
-            last_ack_sent: 0,
+            numbers: Numbers {
+                ours: Numbering::new(initial_sequence.unwrap_or(drawn as u32)),
+                theirs: Numbering::default(),
+                last_ack_sent: 0,
+            },
+            opening: Opening {
+                negotiated: Negotiated::unknown(&config),
+                syn: Syn::default(),
+                fast_open: FastOpenState::default(),
+                cookie_key,
+                known_paths,
+            },
+            timestamps: TimestampClocks { clock, recent: Recent::default() },
             recovery: Recovery::new(&config, clock, random.bits())?,
-            known_paths,
             outgoing: Outgoing::default(),
             tls: (config.tls == Layer::Tls13).then(|| Box::new(Records::new(side, tls))),
-            fin_wanted: false,
-            fin_sent: false,
+            writing: Writing { fin_wanted: false, fin_sent: false, blocked: false, unsent_limit: u64::MAX },
             incoming: Reassembly::new(),
-            peer_fin: None,
+            reading: Reading::default(),
             window: Window::of(size, most, config.mss),
             acks: AckPolicy::new(config.ack_ratio, config.delayed_ack),
             peer: PeerWindow::default(),
             ecn: EcnState::default(),
-            persist: Persist::default(),
-            time_wait_until: None,
-            paced_until: None,
-            reset: None,
-            challenges: Challenges::default(),
+            timers: WaitTimers::default(),
+            answers: Answers::default(),
             events: VecDeque::new(),
-            readable_reported: false,
-            end_was_read: false,
-            write_blocked: false,
-            unsent_limit: u64::MAX,
-            close_reason: None,
-            closed: false,
+            ending: Ending::default(),
             log: Log::new(interest),
-            traced_state: "",
-            waits: None,
+            traced: Traced::default(),
             stats: Stats::default(),
             now: Time::ZERO,
             config,
@@ -235,9 +295,9 @@ impl Connection {
 
     /// Creates the end that opens a connection to this address; its first segment is the SYN (RFC 9293 section 3.10.1).
     /// Returns `None` if the configured controller does not exist.
-    pub fn connect(now: Time, setup: Setup, remote: SocketAddr) -> Option<Connection> {
+    pub fn connect(now: Time, setup: ConnectionInputs, remote: SocketAddr) -> Option<Connection> {
         let mut connection = Connection::new(setup, Side::Client, Some(remote), State::SynSent)?;
-        connection.syn.due = true;
+        connection.opening.syn.due = true;
         connection.trace_start(now);
         connection.offer_fast_open();
         Some(connection)
@@ -245,13 +305,13 @@ impl Connection {
 
     /// Creates the end that waits for a connection (RFC 9293 section 3.10.1). Returns `None` if the configured
     /// controller does not exist.
-    pub fn listen(setup: Setup) -> Option<Connection> {
+    pub fn listen(setup: ConnectionInputs) -> Option<Connection> {
         Connection::new(setup, Side::Server, None, State::Listen)
     }
 
     /// The side of this end: the client opens the connection.
     pub fn side(&self) -> Side {
-        self.side
+        self.ends.side
     }
     /// The state of the connection.
     pub fn state(&self) -> State {
@@ -263,7 +323,7 @@ impl Connection {
     }
     /// The reason of the end, if the connection has ended.
     pub fn close_reason(&self) -> Option<&CloseReason> {
-        self.close_reason.as_ref()
+        self.ending.reason.as_ref()
     }
     /// The counters.
     pub fn stats(&self) -> &Stats {
@@ -279,12 +339,12 @@ impl Connection {
     }
     /// The payload of a full-sized segment in bytes.
     pub fn segment_size(&self) -> u64 {
-        u64::from(self.negotiated.mss)
+        u64::from(self.opening.negotiated.mss)
     }
     /// The local address.
     #[inline]
     pub(crate) fn local(&self) -> SocketAddr {
-        self.local
+        self.ends.local
     }
     /// The trace events.
     pub fn log(&mut self) -> &mut Log {
@@ -293,7 +353,7 @@ impl Connection {
     /// Whether both directions have ended and the application has read the end, without closing the connection first.
     #[inline]
     fn is_finished(&self) -> bool {
-        self.is_over() && self.end_was_read && self.close_reason.is_none()
+        self.is_over() && self.reading.read_to_end && self.ending.reason.is_none()
     }
     /// Whether there are events or records to take.
     #[inline]
@@ -318,21 +378,24 @@ impl Connection {
         self.recovery.check();
         self.outgoing.check();
         self.incoming.check();
-        let end = self.outgoing.end() + 1 + u64::from(self.fin_sent);
+        let end = self.outgoing.end() + 1 + u64::from(self.writing.fin_sent);
         assert!(self.recovery.nxt <= end, "what is sent was written, or is the FIN");
-        assert!(self.fin_wanted || !self.fin_sent, "the end is sent when the application has ended its data");
+        assert!(
+            self.writing.fin_wanted || !self.writing.fin_sent,
+            "the end is sent when the application has ended its data"
+        );
         let listens = self.state == State::Listen;
         assert!(
-            self.remote.is_some() || listens || self.is_over(),
+            self.ends.remote.is_some() || listens || self.is_over(),
             "a connection that does not listen has a peer"
         );
-        let beyond = self.peer_fin.is_some_and(|fin| fin < self.incoming.next());
+        let beyond = self.reading.peer_fin.is_some_and(|fin| fin < self.incoming.next());
         assert!(!beyond, "the peer sends no data behind its end");
     }
 
     /// What came of the bytes of the stream, records of TLS included.
     pub(crate) fn stream_books(&self) -> transport::StreamBooks {
-        let sent_to = self.recovery.nxt - 1 - u64::from(self.fin_sent);
+        let sent_to = self.recovery.nxt - 1 - u64::from(self.writing.fin_sent);
         let (received, consumed) = self.incoming.books();
         transport::StreamBooks {
             written: self.outgoing.end().into(),
@@ -350,7 +413,7 @@ impl Connection {
     #[inline]
     fn rcv_nxt(&self) -> u64 {
         let next = self.incoming.next();
-        next + u64::from(self.peer_fin == Some(next))
+        next + u64::from(self.reading.peer_fin == Some(next))
     }
     /// Bytes available to the application.
     #[inline]
@@ -359,7 +422,7 @@ impl Connection {
     }
     /// Whether all data of the peer and its FIN have arrived.
     fn peer_is_done(&self) -> bool {
-        self.peer_fin == Some(self.incoming.next())
+        self.reading.peer_fin == Some(self.incoming.next())
     }
 
     fn set_state(&mut self, now: Time, state: State) {
@@ -369,11 +432,13 @@ impl Connection {
         self.state = state;
         self.trace_state(now, state.name());
         match state {
-            State::TimeWait => self.time_wait_until = Some(now + self.config.time_wait),
+            State::TimeWait => self.timers.time_wait_until = Some(now + self.config.time_wait),
             // Nobody waits for the peer's FIN any more. Current stacks limit this state to the time of TIME-WAIT.
-            State::FinWait2 if self.closed => self.time_wait_until = Some(now + self.config.time_wait),
+            State::FinWait2 if self.ending.closed => {
+                self.timers.time_wait_until = Some(now + self.config.time_wait)
+            }
             State::Closed => {
-                self.time_wait_until = None;
+                self.timers.time_wait_until = None;
                 // A pending acknowledgement is sent with the last segment or not at all.
                 self.acks.no_timer();
             }
@@ -383,14 +448,14 @@ impl Connection {
 
     /// Ends the connection for the application. An earlier reason takes precedence.
     fn finish(&mut self, now: Time, reason: CloseReason) {
-        if self.close_reason.is_some() {
+        if self.ending.reason.is_some() {
             return;
         }
         if self.recovery.learns() {
             self.recovery.learn(now, true, &mut self.log);
         }
         self.trace_closed(now, &reason);
-        self.close_reason = Some(reason);
+        self.ending.reason = Some(reason);
         self.events.push_back(Event::Ended);
     }
 
@@ -398,17 +463,17 @@ impl Connection {
     fn abort(&mut self, now: Time, reason: CloseReason) {
         self.finish(now, reason);
         self.recovery.stop();
-        self.syn = Syn::default();
-        self.persist = Persist::default();
-        self.paced_until = None;
+        self.opening.syn = Syn::default();
+        self.timers.persist = Persist::default();
+        self.timers.paced_until = None;
         self.acks.on_sent();
         self.set_state(now, State::Closed);
     }
 
     fn report_readable(&mut self) {
-        let there = self.unread() > 0 || self.peer_is_done() && !self.end_was_read;
-        if there && !self.readable_reported && !self.closed {
-            self.readable_reported = true;
+        let there = self.unread() > 0 || self.peer_is_done() && !self.reading.read_to_end;
+        if there && !self.reading.reported && !self.ending.closed {
+            self.reading.reported = true;
             self.events.push_back(Event::Readable);
         }
     }

@@ -21,7 +21,7 @@ impl Connection {
         self.now = now;
         let size = arrival.bytes.len() as u64 + arrival.hole.map_or(0, |hole| u64::from(hole.length));
         let read = if arrival.damage.is_some() { None } else { Header::decode(arrival.bytes).ok() };
-        let foreign = self.remote.is_some_and(|remote| remote != arrival.remote);
+        let foreign = self.ends.remote.is_some_and(|remote| remote != arrival.remote);
         let Some((header, length)) = read.filter(|_| !foreign) else {
             self.stats.segments_dropped += 1;
             return;
@@ -41,27 +41,27 @@ impl Connection {
     fn on_segment(&mut self, now: Time, header: &Header, payload: Payload<'_>, field: Ecn) {
         let flags = header.flags;
         let length = payload.len() + u64::from(flags.has(Flags::FIN));
-        let start = self.theirs.number(header.sequence, self.rcv_nxt());
+        let start = self.numbers.theirs.number(header.sequence, self.rcv_nxt());
         let repeated = self.state == State::SynReceived && start == Some(0) && flags.has(Flags::SYN);
         if repeated && !flags.has(Flags::RST) {
             return self.on_repeated_syn(now, header);
         }
         let acceptable = start.filter(|start| self.is_acceptable(*start, length));
-        let stamped = self.negotiated.timestamps && !flags.has(Flags::RST);
+        let stamped = self.opening.negotiated.timestamps && !flags.has(Flags::RST);
         if stamped && header.options.timestamps.is_none() {
             // RFC 7323 section 3.2: a segment without timestamps is "silently" dropped.
             self.stats.segments_dropped += 1;
             return;
         }
         // RFC 7323 section 5.3, R1: an old duplicate, unless it is a reset.
-        let outdated =
-            stamped && header.options.timestamps.is_some_and(|it| self.recent.is_outdated(now, it));
+        let outdated = stamped
+            && header.options.timestamps.is_some_and(|it| self.timestamps.recent.is_outdated(now, it));
         let (Some(start), false) = (acceptable, outdated) else {
             return self.on_unacceptable(now, header, start, payload.len());
         };
         // RFC 7323 section 5.2: the timestamps of a reset "MUST NOT be used to update connection state".
         if let Some(timestamps) = header.options.timestamps.filter(|_| stamped) {
-            self.recent.update(now, timestamps, start, self.last_ack_sent);
+            self.timestamps.recent.update(now, timestamps, start, self.numbers.last_ack_sent);
         }
         if flags.has(Flags::RST) {
             return self.on_reset(now, start);
@@ -76,7 +76,7 @@ impl Connection {
             return;
         }
         self.stats.ce_segments_received += u64::from(field == Ecn::Ce);
-        if !self.take_ack(now, header, (start, payload.len())) {
+        if !self.take_ack(now, header, start, payload.len()) {
             return;
         }
         if payload.len() > 0 {
@@ -118,17 +118,17 @@ impl Connection {
         self.acks.at_once();
         if self.state == State::TimeWait && header.flags.has(Flags::FIN) {
             // Section 3.10.7.4, eighth: the acknowledgement of the peer's FIN was lost.
-            self.time_wait_until = Some(now + self.config.time_wait);
+            self.timers.time_wait_until = Some(now + self.config.time_wait);
         }
     }
 
     /// The peer repeats its SYN, so the SYN-ACK is repeated too.
     fn on_repeated_syn(&mut self, now: Time, header: &Header) {
         if !header.flags.has(Flags::ACK) {
-            self.syn.due = true;
-        } else if self.ours.number(header.acknowledgement, 1) == Some(1) {
+            self.opening.syn.due = true;
+        } else if self.numbers.ours.number(header.acknowledgement, 1) == Some(1) {
             // The SYN-ACK of a simultaneous open acknowledges this side's SYN.
-            let rtt = self.syn.on_answered(now);
+            let rtt = self.opening.syn.on_answered(now);
             self.peer.updated_by = (0, 1);
             self.establish(now, rtt);
             self.acks.at_once();
@@ -141,7 +141,7 @@ impl Connection {
             self.challenge(now);
         } else if self.may_listen_again() {
             self.listen_again(now);
-        } else if self.state == State::SynReceived && self.side == Side::Client {
+        } else if self.state == State::SynReceived && self.ends.side == Side::Client {
             // Section 3.10.7.4, second: a simultaneous open was refused.
             self.abort(now, CloseReason::Refused);
         } else if self.only_ends_are_left() {
@@ -163,24 +163,24 @@ impl Connection {
 
     /// Sends a challenge ACK, subject to the rate limit (RFC 5961 section 7).
     pub(super) fn challenge(&mut self, now: Time) {
-        if now.since(self.challenges.since) >= CHALLENGE_SPAN || self.challenges.count == 0 {
-            self.challenges.since = now;
-            self.challenges.count = 0;
+        if now.since(self.answers.challenges.since) >= CHALLENGE_SPAN || self.answers.challenges.count == 0 {
+            self.answers.challenges.since = now;
+            self.answers.challenges.count = 0;
         }
-        if self.challenges.count < CHALLENGES {
-            self.challenges.count += 1;
+        if self.answers.challenges.count < CHALLENGES {
+            self.answers.challenges.count += 1;
             self.stats.challenge_acks_sent += 1;
             self.acks.at_once();
         }
     }
 
     /// RFC 9293 section 3.10.7.4, fifth. Returns `false` if the segment is to be dropped.
-    fn take_ack(&mut self, now: Time, header: &Header, (start, length): (u64, u64)) -> bool {
+    fn take_ack(&mut self, now: Time, header: &Header, start: u64, length: u64) -> bool {
         let (una, nxt) = (self.recovery.una, self.recovery.nxt);
-        let number = self.ours.number(header.acknowledgement, una);
+        let number = self.numbers.ours.number(header.acknowledgement, una);
         let opening = self.state == State::SynReceived;
         if opening && !number.is_some_and(|acked| (1..=nxt).contains(&acked)) {
-            let remote = self.remote.expect("a SYN that was received has its sender");
+            let remote = self.ends.remote.expect("a SYN that was received has its sender");
             self.on_closed(remote, header, length);
             return false;
         }
@@ -189,11 +189,11 @@ impl Connection {
             return false;
         };
         if opening {
-            let rtt = self.syn.on_answered(now);
+            let rtt = self.opening.syn.on_answered(now);
             self.peer.updated_by = (start, 0);
             self.establish(now, rtt);
         }
-        if self.persist.sent && acked == nxt + 1 {
+        if self.timers.persist.sent && acked == nxt + 1 {
             // The window probe was accepted.
             self.recovery.skip_to(acked);
             self.stats.sent_bytes += 1;
@@ -209,7 +209,7 @@ impl Connection {
         // duplicate (RFC 5681 section 2).
         let current = acked >= una;
         acked = acked.max(una);
-        self.persist.unanswered = 0;
+        self.timers.persist.unanswered = 0;
         let window_changed = current && self.update_window(header, start, acked);
         if current && self.peer.edge <= acked {
             // RFC 9293 section 3.8.6: if the window has shrunk below the data in flight, retransmissions probe it, and
@@ -239,14 +239,14 @@ impl Connection {
         self.peer.edge = edge;
         self.peer.largest = self.peer.largest.max(window);
         if window > 0 {
-            self.persist = Persist { sent: self.persist.sent, ..Persist::default() };
+            self.timers.persist = Persist { sent: self.timers.persist.sent, ..Persist::default() };
         }
         changed
     }
 
     pub(super) fn acknowledge(&mut self, now: Time, header: &Header, acked: u64, duplicate: bool) {
         let advanced = acked > self.recovery.una;
-        let has_blocks = self.negotiated.sack && !header.options.sack.as_slice().is_empty();
+        let has_blocks = self.opening.negotiated.sack && !header.options.sack.as_slice().is_empty();
         if !(advanced || has_blocks || duplicate || header.flags.has(Flags::ECE)) {
             return;
         }
@@ -259,7 +259,7 @@ impl Connection {
         let echo = header
             .options
             .timestamps
-            .filter(|_| self.negotiated.timestamps)
+            .filter(|_| self.opening.negotiated.timestamps)
             .map(|timestamps| timestamps.echo);
         let blocks = &blocks[..count];
         let ack = Acknowledgement { una: acked, blocks, dsack, echo, duplicate, marked };
@@ -293,7 +293,7 @@ impl Connection {
         blocks: &mut [(u64, u64); SackBlocks::MAX],
     ) -> (usize, Option<(u64, u64)>) {
         let nxt = self.recovery.nxt;
-        let number = |wire: u32| self.ours.number(wire, acked);
+        let number = |wire: u32| self.numbers.ours.number(wire, acked);
         let read = |&(left, right): &(u32, u32)| {
             number(left).zip(number(right)).filter(|(left, right)| left < right && *right <= nxt)
         };
@@ -324,7 +324,7 @@ impl Connection {
         let place = acked.min(all) - 1;
         self.stats.acked_bytes = self.tls.as_mut().map_or(place, |tls| tls.on_acknowledged(place));
         self.report_writable();
-        if self.fin_sent && acked == all + 1 {
+        if self.writing.fin_sent && acked == all + 1 {
             let state = self.state.after_fin_acked();
             if state != self.state {
                 self.events.push_back(Event::Delivered);
@@ -341,11 +341,11 @@ impl Connection {
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             return self.acks.at_once();
         }
-        if self.closed {
+        if self.ending.closed {
             // RFC 9293 section 3.6.1: no application is left to read the data.
             return self.reset_peer(now);
         }
-        let limit = self.window.edge().min(self.peer_fin.unwrap_or(u64::MAX));
+        let limit = self.window.edge().min(self.reading.peer_fin.unwrap_or(u64::MAX));
         let taken = self.incoming.insert(start, payload, limit);
         self.trace_gap(now);
         if taken.out_of_order || taken.duplicate || !taken.advanced {
@@ -357,8 +357,8 @@ impl Connection {
         if taken.advanced {
             // The echo in an in-order segment gives the RTT at the receiver.
             if let Some(timestamps) =
-                header.options.timestamps.filter(|t| self.negotiated.timestamps && t.echo != 0)
-                && let Some(sample) = self.clock.since(now, timestamps.echo)
+                header.options.timestamps.filter(|t| self.opening.negotiated.timestamps && t.echo != 0)
+                && let Some(sample) = self.timestamps.clock.since(now, timestamps.echo)
             {
                 self.window.on_rtt(sample);
             }
@@ -393,8 +393,8 @@ impl Connection {
     /// RFC 9293 section 3.10.7.4, eighth: the peer's data ends at this number.
     fn take_fin(&mut self, now: Time, number: u64) {
         let inside = number <= self.window.edge().max(self.incoming.next());
-        if self.peer_fin.is_none() && number >= self.incoming.highest() && inside {
-            self.peer_fin = Some(number);
+        if self.reading.peer_fin.is_none() && number >= self.incoming.highest() && inside {
+            self.reading.peer_fin = Some(number);
             self.after_fin(now);
         }
         self.acks.at_once();

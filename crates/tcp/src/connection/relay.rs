@@ -26,8 +26,8 @@ impl Connection {
     /// Those of [`Connection::read`] here and of [`Connection::write`] there.
     pub fn relay(&mut self, now: Time, to: &mut Connection) -> Result<Read, StreamError> {
         debug_assert!(self.tls.is_none() && to.tls.is_none(), "a proxy relays the bytes of the stream");
-        if self.unread() == 0 && (self.end_was_read || !self.peer_is_done()) {
-            return Ok(Read { bytes: 0, finished: self.end_was_read });
+        if self.unread() == 0 && (self.reading.read_to_end || !self.peer_is_done()) {
+            return Ok(Read { bytes: 0, finished: self.reading.read_to_end });
         }
         to.may_write()?;
         let room = to.config.send_buffer.as_bytes().saturating_sub(to.unacknowledged_bytes());
@@ -39,7 +39,7 @@ impl Connection {
 
     /// Ends the connection with a reset, whatever is in flight (RFC 9293 section 3.10.5: ABORT).
     pub fn reset(&mut self, now: Time) {
-        self.closed = true;
+        self.ending.closed = true;
         match self.state {
             State::Closed | State::TimeWait => {}
             State::Listen | State::SynSent => self.abort(now, crate::CloseReason::Finished),

@@ -25,7 +25,7 @@ impl Connection {
         // RFC 7323 section 5.2: the reset echoes the timestamp.
         let timestamps =
             header.options.timestamps.map(|received| Timestamps { value: 0, echo: received.value });
-        self.reset = Some(if header.flags.has(Flags::ACK) {
+        self.answers.reset = Some(if header.flags.has(Flags::ACK) {
             Reset { remote, sequence: header.acknowledgement, acknowledgement: None, timestamps }
         } else {
             let flags = u32::from(header.flags.has(Flags::SYN)) + u32::from(header.flags.has(Flags::FIN));
@@ -46,37 +46,37 @@ impl Connection {
         if !flags.has(Flags::SYN) || flags.has(Flags::FIN) {
             return;
         }
-        let first = self.remote.is_none() && self.stats.listened_again == 0;
-        self.remote = Some(remote);
+        let first = self.ends.remote.is_none() && self.stats.listened_again == 0;
+        self.ends.remote = Some(remote);
         if first {
             self.trace_start(now);
         }
         self.take_syn(now, header);
         self.ecn.negotiated = self.config.ecn && EcnState::is_setup_syn(flags);
         self.set_state(now, State::SynReceived);
-        self.syn.due = true;
+        self.opening.syn.due = true;
         self.check_cookie(now, remote, header, payload);
     }
 
     /// RFC 9293 section 3.10.7.4, second and fourth: whether a reset or another SYN returns a passive open to LISTEN.
     /// Not if Fast Open has already shown the connection to the application (RFC 7413 section 4.2.2).
     pub(super) fn may_listen_again(&self) -> bool {
-        self.state == State::SynReceived && self.side == Side::Server && !self.fast_open.early
+        self.state == State::SynReceived && self.ends.side == Side::Server && !self.opening.fast_open.early
     }
 
     /// Returns to LISTEN and forgets the peer.
     pub(super) fn listen_again(&mut self, now: Time) {
         let (size, most) = (self.config.receive_buffer.as_bytes(), self.config.max_receive_buffer.as_bytes());
         self.stats.listened_again += 1;
-        self.remote = None;
+        self.ends.remote = None;
         // RFC 9293 section 3.4.1: the next initial sequence number differs; its clock ticks every 4 microseconds.
-        self.ours = self.ours.moved((now.as_nanos() / 4000) as u32 | 1);
-        self.theirs = Numbering::default();
-        self.negotiated = Negotiated::unknown(&self.config);
-        self.syn = Syn::default();
-        self.fast_open = FastOpenState::default();
-        self.recent = Recent::default();
-        self.last_ack_sent = 0;
+        self.numbers.ours = self.numbers.ours.moved((now.as_nanos() / 4000) as u32 | 1);
+        self.numbers.theirs = Numbering::default();
+        self.opening.negotiated = Negotiated::unknown(&self.config);
+        self.opening.syn = Syn::default();
+        self.opening.fast_open = FastOpenState::default();
+        self.timestamps.recent = Recent::default();
+        self.numbers.last_ack_sent = 0;
         self.window = Window::of(size, most, self.config.mss);
         self.peer = PeerWindow::default();
         self.ecn = EcnState::default();
@@ -89,10 +89,11 @@ impl Connection {
     pub(super) fn offer_fast_open(&mut self) {
         match self.config.fast_open {
             FastOpen::Off => {}
-            FastOpen::Request => self.fast_open.option = Some(Cookie::REQUEST),
+            FastOpen::Request => self.opening.fast_open.option = Some(Cookie::REQUEST),
             FastOpen::Cached => {
-                self.fast_open.option = Some(fast_open::cookie(self.cookie_key, self.local.ip()));
-                self.fast_open.early = true;
+                self.opening.fast_open.option =
+                    Some(fast_open::cookie(self.opening.cookie_key, self.ends.local.ip()));
+                self.opening.fast_open.early = true;
                 self.on_open();
             }
         }
@@ -104,13 +105,13 @@ impl Connection {
         let Some(shown) = header.options.fast_open.filter(|_| self.config.fast_open != FastOpen::Off) else {
             return;
         };
-        let right = fast_open::cookie(self.cookie_key, remote.ip());
+        let right = fast_open::cookie(self.opening.cookie_key, remote.ip());
         if shown != right {
-            self.fast_open.option = Some(right);
+            self.opening.fast_open.option = Some(right);
             return;
         }
-        self.fast_open.early = true;
-        self.recovery.on_established(now, &self.config, &self.negotiated, false);
+        self.opening.fast_open.early = true;
+        self.recovery.on_established(now, &self.config, &self.opening.negotiated, false);
         self.window.advertise(1, 0, true);
         self.on_open();
         self.incoming.insert(1, payload, self.window.edge());
@@ -122,24 +123,25 @@ impl Connection {
 
     /// Takes the numbers and options of the peer's SYN.
     pub(super) fn take_syn(&mut self, now: Time, header: &Header) {
-        self.theirs = Numbering::new(header.sequence);
-        let remote = self.remote.expect("a SYN that was received has its sender");
-        self.negotiated = Negotiated::with(&self.config, &header.options, remote);
+        self.numbers.theirs = Numbering::new(header.sequence);
+        let remote = self.ends.remote.expect("a SYN that was received has its sender");
+        self.opening.negotiated = Negotiated::with(&self.config, &header.options, remote);
         let shift = self.window.wanted_shift();
-        self.window.agree(self.negotiated.peer_shift.map(|_| shift), u64::from(self.negotiated.mss));
+        self.window
+            .agree(self.opening.negotiated.peer_shift.map(|_| shift), u64::from(self.opening.negotiated.mss));
         if let Some(timestamps) = header.options.timestamps {
-            self.recent.update(now, timestamps, 0, 0);
+            self.timestamps.recent.update(now, timestamps, 0, 0);
         }
         // RFC 7323 section 2.2: the window field of a SYN is not scaled.
         self.peer.edge = 1 + u64::from(header.window);
         self.peer.largest = u64::from(header.window);
-        self.peer.shift = self.negotiated.peer_shift.unwrap_or(0);
+        self.peer.shift = self.opening.negotiated.peer_shift.unwrap_or(0);
     }
 
     /// RFC 9293 section 3.10.7.3: the SYN-SENT state.
     pub(super) fn on_syn_sent(&mut self, now: Time, remote: SocketAddr, header: &Header, length: u64) {
         let flags = header.flags;
-        let acked = flags.has(Flags::ACK).then(|| self.ours.number(header.acknowledgement, 1));
+        let acked = flags.has(Flags::ACK).then(|| self.numbers.ours.number(header.acknowledgement, 1));
         // First: the acknowledgement is of something never sent.
         let acceptable =
             acked.is_none_or(|number| number.is_some_and(|n| (1..=self.recovery.nxt).contains(&n)));
@@ -159,7 +161,7 @@ impl Connection {
         self.take_syn(now, header);
         if let Some(Some(number)) = acked {
             self.ecn.negotiated = self.config.ecn && EcnState::is_setup_syn_ack(flags);
-            let rtt = self.syn.on_answered(now);
+            let rtt = self.opening.syn.on_answered(now);
             self.peer.updated_by = (0, number);
             self.establish(now, rtt);
             self.acks.at_once();
@@ -168,21 +170,21 @@ impl Connection {
             // Simultaneous open (section 3.5, figure 7).
             self.ecn.negotiated = false;
             self.set_state(now, State::SynReceived);
-            if self.syn.attempts > 1 {
+            if self.opening.syn.attempts > 1 {
                 self.recovery.rto.fall_back();
             }
-            self.syn.cross();
+            self.opening.syn.cross();
         }
     }
 
     /// Both SYNs are acknowledged.
     pub(super) fn establish(&mut self, now: Time, rtt: Option<Duration>) {
         // RFC 6928 section 2: a single SYN retransmission may be spurious and does not reduce the initial window.
-        let lost = self.syn.attempts > 2;
-        if self.syn.attempts > 1 && rtt.is_none() {
+        let lost = self.opening.syn.attempts > 2;
+        if self.opening.syn.attempts > 1 && rtt.is_none() {
             self.recovery.rto.fall_back();
         }
-        let answered_early = self.fast_open.early && self.side == Side::Server;
+        let answered_early = self.opening.fast_open.early && self.ends.side == Side::Server;
         if let Some(sample) = rtt {
             self.recovery.rtt.update(sample, Duration::ZERO);
             self.window.on_rtt(sample);
@@ -190,17 +192,17 @@ impl Connection {
         self.sample_rtt(rtt);
         self.recovery.una = self.recovery.una.max(1);
         if !answered_early {
-            self.recovery.on_established(now, &self.config, &self.negotiated, lost);
+            self.recovery.on_established(now, &self.config, &self.opening.negotiated, lost);
         }
         // RFC 9959 section 3.2: the initial window of a path that loses the SYN says enough.
-        if let Some(remote) = self.remote.filter(|_| !lost) {
-            let known = self.known_paths.clone();
+        if let Some(remote) = self.ends.remote.filter(|_| !lost) {
+            let known = self.opening.known_paths.clone();
             self.recovery.begin_learning(now, &self.config, remote.ip(), known, &mut self.log);
         }
         self.set_state(now, State::Established);
         self.trace_metrics(now);
         self.stats.receive_window = self.window.size();
-        if !self.fast_open.early {
+        if !self.opening.fast_open.early {
             self.on_open();
         }
     }

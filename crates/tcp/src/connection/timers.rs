@@ -12,10 +12,10 @@ impl Connection {
         let own = [
             self.recovery.wake_at(),
             self.acks.wake_at(),
-            self.syn.again_at,
-            self.persist.at,
-            self.time_wait_until,
-            self.paced_until,
+            self.opening.syn.again_at,
+            self.timers.persist.at,
+            self.timers.time_wait_until,
+            self.timers.paced_until,
         ];
         own.into_iter().flatten().min()
     }
@@ -24,22 +24,22 @@ impl Connection {
     pub fn wake(&mut self, now: Time) {
         self.now = now;
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.time_wait_until) {
+        if due(self.timers.time_wait_until) {
             self.finish(now, CloseReason::Finished);
             return self.set_state(now, State::Closed);
         }
-        if due(self.paced_until) {
-            self.paced_until = None;
+        if due(self.timers.paced_until) {
+            self.timers.paced_until = None;
         }
-        if due(self.syn.again_at) {
-            if self.syn.attempts > self.config.syn_retries {
+        if due(self.opening.syn.again_at) {
+            if self.opening.syn.attempts > self.config.syn_retries {
                 // RFC 9293 section 3.8.3: R2 of a SYN.
                 return self.abort(now, CloseReason::TimedOut);
             }
-            self.syn.again_at = None;
-            self.syn.due = true;
+            self.opening.syn.again_at = None;
+            self.opening.syn.due = true;
         }
-        if due(self.persist.at) {
+        if due(self.timers.persist.at) {
             self.probe_window(now);
         }
         if due(self.recovery.wake_at()) {
@@ -51,7 +51,7 @@ impl Connection {
         self.recovery.wake(now);
         self.after_losses(now);
         self.stats.timeouts = self.recovery.timeouts;
-        self.stats.loss_probes = self.recovery.probes_sent + u64::from(self.recovery.probe_due);
+        self.stats.loss_probes = self.recovery.probes_sent + u64::from(self.recovery.probe.due);
         // RFC 9293 section 3.8.3: R2.
         if self.recovery.rto.unanswered() > self.config.retries {
             return self.abort(now, CloseReason::TimedOut);
@@ -61,30 +61,31 @@ impl Connection {
 
     /// RFC 9293 section 3.8.6.1: sends a byte beyond the window, at growing intervals, as long as the peer answers.
     fn probe_window(&mut self, now: Time) {
-        self.persist.at = None;
+        self.timers.persist.at = None;
         if !self.is_held_by_peer() {
             return;
         }
         // Section 3.8.6.1: "as long as the receiving TCP peer continues to send acknowledgments"; otherwise R2 applies
         // (section 3.8.3).
-        if self.persist.unanswered > self.config.retries {
+        if self.timers.persist.unanswered > self.config.retries {
             return self.abort(now, CloseReason::TimedOut);
         }
-        self.persist.due = true;
-        self.persist.backoffs += 1;
-        self.persist.unanswered += 1;
+        self.timers.persist.due = true;
+        self.timers.persist.backoffs += 1;
+        self.timers.persist.unanswered += 1;
         self.schedule_persist(now);
     }
 
     pub(super) fn schedule_persist(&mut self, now: Time) {
-        let timeout = self.recovery.rto.timeout(&self.recovery.rtt) * (1 << self.persist.backoffs.min(16));
-        self.persist.at = Some(now + timeout.min(self.config.max_rto));
+        let timeout =
+            self.recovery.rto.timeout(&self.recovery.rtt) * (1 << self.timers.persist.backoffs.min(16));
+        self.timers.persist.at = Some(now + timeout.min(self.config.max_rto));
     }
 
     /// Starts the persist timer if the peer's window blocks all data. Called after every received or sent segment.
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
-        if self.persist.at.is_none() && self.is_held_by_peer() {
+        if self.timers.persist.at.is_none() && self.is_held_by_peer() {
             self.schedule_persist(now);
         }
     }

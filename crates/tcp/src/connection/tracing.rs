@@ -14,18 +14,20 @@ impl Connection {
         if self.log.interest().metrics {
             let mut waits = Box::new(Waits::new(now));
             waits.note(now, Wait::Handshake, &mut self.log);
-            self.waits = Some(waits);
+            self.traced.waits = Some(waits);
         }
         if self.log.interest().lifecycle
-            && let Some(remote) = self.remote
+            && let Some(remote) = self.ends.remote
         {
             let (source, original_destination) = (Vec::new(), Vec::new());
             self.log.push(
                 now,
-                Event::ConnectionStarted { local: self.local, remote, source, original_destination },
+                Event::ConnectionStarted { local: self.ends.local, remote, source, original_destination },
             );
-            self.log
-                .push(now, Event::StreamOpened { stream: STREAM, local: self.side == wire::Side::Client });
+            self.log.push(
+                now,
+                Event::StreamOpened { stream: STREAM, local: self.ends.side == wire::Side::Client },
+            );
         }
     }
 
@@ -56,7 +58,7 @@ impl Connection {
             let number = self.stats.segments_sent - 1;
             self.log.push_datagram_sent(now, number, size as u32);
             if interest.packets {
-                let number = self.ours.number(header.sequence, self.recovery.una).unwrap_or(0);
+                let number = self.numbers.ours.number(header.sequence, self.recovery.una).unwrap_or(0);
                 let packet = self.packet(header, number, payload, size);
                 self.log.push(now, Event::PacketSent(Box::new(packet)));
             }
@@ -68,7 +70,7 @@ impl Connection {
         if self.log.interest().packets {
             let number = self.stats.segments_received - 1;
             self.log.push(now, Event::DatagramReceived { number, length: size as u32 });
-            let number = self.theirs.number(header.sequence, self.incoming.next()).unwrap_or(0);
+            let number = self.numbers.theirs.number(header.sequence, self.incoming.next()).unwrap_or(0);
             let packet = self.packet(header, number, payload, size);
             self.log.push(now, Event::PacketReceived(Box::new(packet)));
         }
@@ -105,14 +107,14 @@ impl Connection {
     /// Traces what this end waits for from now on.
     #[inline]
     pub(super) fn trace_wait(&mut self, now: Time, wait: Wait) {
-        if let Some(waits) = &mut self.waits {
+        if let Some(waits) = &mut self.traced.waits {
             waits.note(now, wait, &mut self.log);
         }
     }
     /// Traces whether received data waits for data before it.
     #[inline]
     pub(super) fn trace_gap(&mut self, now: Time) {
-        if let Some(waits) = &mut self.waits {
+        if let Some(waits) = &mut self.traced.waits {
             waits.note_gap(now, self.incoming.has_gaps(), &mut self.log);
         }
     }
@@ -120,7 +122,7 @@ impl Connection {
     #[inline]
     pub(super) fn trace_metrics(&mut self, now: Time) {
         if self.log.interest().metrics {
-            self.recovery.trace(now, &mut self.traced_state, &mut self.log);
+            self.recovery.trace(now, &mut self.traced.state, &mut self.log);
         }
     }
 }

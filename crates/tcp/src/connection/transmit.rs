@@ -4,6 +4,7 @@ use super::{Connection, Transmit};
 use crate::handshake;
 use crate::state::State;
 use congestion::Limit;
+use std::ops::Range;
 use trace::Wait;
 use units::Time;
 use wire::tcp::{Flags, HEADER_SIZE, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
@@ -27,13 +28,15 @@ impl Connection {
     /// until then.
     #[inline]
     pub fn transmit(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        if self.reset.is_some() {
+        if self.answers.reset.is_some() {
             return self.send_reset(now, out);
         }
         match self.state {
             State::Closed | State::Listen => None,
-            State::SynReceived if !self.syn.due && (self.fast_open.early || self.acks.is_due(now)) => {
-                let next = if self.fast_open.early { self.next(now) } else { Next::Acknowledgement };
+            State::SynReceived
+                if !self.opening.syn.due && (self.opening.fast_open.early || self.acks.is_due(now)) =>
+            {
+                let next = if self.opening.fast_open.early { self.next(now) } else { Next::Acknowledgement };
                 self.send(now, next, out)
             }
             State::SynSent | State::SynReceived => self.send_syn(now, out),
@@ -45,9 +48,9 @@ impl Connection {
     }
 
     fn send_reset(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        let reset = self.reset.take()?;
+        let reset = self.answers.reset.take()?;
         let header = Header {
-            source: self.local.port(),
+            source: self.ends.local.port(),
             destination: reset.remote.port(),
             sequence: reset.sequence,
             acknowledgement: reset.acknowledgement.unwrap_or(0),
@@ -62,35 +65,36 @@ impl Connection {
 
     /// RFC 9293 section 3.5, figure 6.
     fn send_syn(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        if !self.syn.due {
+        if !self.opening.syn.due {
             return None;
         }
-        let remote = self.remote.expect("a SYN is due to somebody");
+        let remote = self.ends.remote.expect("a SYN is due to somebody");
         let answer = self.state == State::SynReceived;
-        let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
+        let timestamps =
+            Timestamps { value: self.timestamps.clock.value(now), echo: self.timestamps.recent.echo() };
         let shift = self.window.wanted_shift();
         let (flags, mut options) = if answer {
             let flags = Flags::SYN.with(Flags::ACK).with_if(self.ecn.negotiated, Flags::ECE);
-            (flags, self.negotiated.answer(&self.config, shift, timestamps))
+            (flags, self.opening.negotiated.answer(&self.config, shift, timestamps))
         } else {
-            (self.syn.flags(self.config.ecn), handshake::offer(&self.config, shift, timestamps))
+            (self.opening.syn.flags(self.config.ecn), handshake::offer(&self.config, shift, timestamps))
         };
         // RFC 7413 section 4.1.3: a retransmitted SYN has neither cookie nor data.
-        let first = self.syn.attempts == 0;
-        options.fast_open = self.fast_open.option.filter(|_| answer || first);
+        let first = self.opening.syn.attempts == 0;
+        options.fast_open = self.opening.fast_open.option.filter(|_| answer || first);
         let next = self.rcv_nxt();
         let header = Header {
-            source: self.local.port(),
+            source: self.ends.local.port(),
             destination: remote.port(),
-            sequence: self.ours.wire(0),
-            acknowledgement: if answer { self.theirs.wire(next) } else { 0 },
+            sequence: self.numbers.ours.wire(0),
+            acknowledgement: if answer { self.numbers.theirs.wire(next) } else { 0 },
             flags,
             window: self.window.advertise(next, self.unread(), true),
             options,
             ..Header::default()
         };
         let size = header.encode(out);
-        let early = if first && !answer && self.fast_open.early { self.early_data(size) } else { 0 };
+        let early = if first && !answer && self.opening.fast_open.early { self.early_data(size) } else { 0 };
         let hole = if early > 0 { self.outgoing.copy(0..early, out) } else { None };
         if early > 0 {
             self.recovery.on_sent(now, 1 + early, false);
@@ -98,9 +102,9 @@ impl Connection {
             self.recovery.stop();
             self.stats.sent_bytes += early;
         }
-        self.stats.syn_retransmissions += u64::from(self.syn.attempts > 0);
-        self.syn.on_sent(now, self.config.initial_rto, self.config.max_rto);
-        self.last_ack_sent = if answer { next } else { 0 };
+        self.stats.syn_retransmissions += u64::from(self.opening.syn.attempts > 0);
+        self.opening.syn.on_sent(now, self.config.initial_rto, self.config.max_rto);
+        self.numbers.last_ack_sent = if answer { next } else { 0 };
         let length = out.len() as u64 + hole.map_or(0, |hole| u64::from(hole.length));
         self.count(now, &header, length, early);
         Some(Transmit { remote, ecn: Ecn::NotEct, hole, carries_data: early > 0 })
@@ -118,14 +122,14 @@ impl Connection {
     /// Selects the next segment of an open connection.
     #[inline]
     fn next(&mut self, now: Time) -> Next {
-        self.paced_until = None;
+        self.timers.paced_until = None;
         let acknowledge = self.acks.is_due(now);
         // SACK blocks do not fit beside data.
-        if acknowledge && self.negotiated.sack && self.incoming.has_gaps() {
+        if acknowledge && self.opening.negotiated.sack && self.incoming.has_gaps() {
             return Next::Acknowledgement;
         }
         match self.next_data(now) {
-            Next::Nothing if self.persist.due => self.next_probe(),
+            Next::Nothing if self.timers.persist.due => self.next_probe(),
             Next::Nothing if acknowledge => Next::Acknowledgement,
             next => next,
         }
@@ -137,10 +141,10 @@ impl Connection {
             return Next::Nothing;
         }
         if let Some(tls) = &mut self.tls {
-            let wanted = self.recovery.nxt + u64::from(self.negotiated.mss);
-            tls.frame(&mut self.outgoing, wanted, self.fin_wanted);
+            let wanted = self.recovery.nxt + u64::from(self.opening.negotiated.mss);
+            tls.frame(&mut self.outgoing, wanted, self.writing.fin_wanted);
         }
-        if self.recovery.probe_due {
+        if self.recovery.probe.due {
             // RFC 8985 section 7.3: a probe sends new data if there is any, regardless of the congestion window,
             // otherwise the last segment.
             return match (self.fresh(), self.recovery.board.last_number()) {
@@ -182,10 +186,10 @@ impl Connection {
         let nxt = self.recovery.nxt;
         let available = (self.outgoing.end() + 1).saturating_sub(nxt);
         let room = self.peer.edge.saturating_sub(nxt);
-        match room.min(available).min(u64::from(self.negotiated.mss)) {
+        match room.min(available).min(u64::from(self.opening.negotiated.mss)) {
             0 => Next::WindowProbe,
             length => {
-                self.persist.due = false;
+                self.timers.persist.due = false;
                 Next::Fresh(length, self.fin_is_next() && length == available)
             }
         }
@@ -199,7 +203,7 @@ impl Connection {
     fn pause(&mut self, now: Time, at: Time) -> Next {
         self.recovery.note_stop(now, Limit::Pacer);
         self.trace_wait(now, self.recovery.wait().paced());
-        self.paced_until = Some(at);
+        self.timers.paced_until = Some(at);
         Next::Nothing
     }
     /// The congestion window has room but nothing may be sent: either the application has written nothing, or the
@@ -213,7 +217,7 @@ impl Connection {
             );
         } else {
             let wait = match self.recovery.after_all() {
-                Wait::Delivery if self.write_blocked => Wait::SendQueue,
+                Wait::Delivery if self.writing.blocked => Wait::SendQueue,
                 wait => wait,
             };
             self.trace_wait(now, wait);
@@ -231,7 +235,7 @@ impl Connection {
         if available == 0 {
             return fin.then_some((0, true));
         }
-        let mss = u64::from(self.negotiated.mss);
+        let mss = u64::from(self.opening.negotiated.mss);
         let room = self.peer.edge.saturating_sub(nxt);
         let length = available.min(mss).min(room);
         let last = length == available;
@@ -248,7 +252,7 @@ impl Connection {
 
     /// Whether the FIN directly follows the stream's data.
     fn fin_is_next(&self) -> bool {
-        let may = self.fin_wanted && !self.fin_sent && self.state != State::SynReceived;
+        let may = self.writing.fin_wanted && !self.writing.fin_sent && self.state != State::SynReceived;
         may && self.tls.as_ref().is_none_or(|tls| tls.is_closed())
     }
 
@@ -268,7 +272,7 @@ impl Connection {
             Next::Acknowledgement => {
                 let start = self.recovery.nxt;
                 self.stats.ack_only_segments_sent += 1;
-                self.segment(now, (start, start), Flags::none(), false, out)
+                self.segment(now, start..start, Flags::none(), false, out)
             }
             Next::Again(number) => {
                 let segment =
@@ -277,22 +281,22 @@ impl Connection {
                 self.stats.retransmitted_bytes += end - segment.start;
                 self.recovery.on_resent(now, number);
                 let flags = Flags::none().with_if(segment.fin, Flags::FIN);
-                self.segment(now, (segment.start, end), flags, false, out)
+                self.segment(now, segment.start..end, flags, false, out)
             }
             Next::Fresh(length, fin) => {
                 let start = self.recovery.nxt;
                 self.recovery.on_sent(now, start + length + u64::from(fin), fin);
                 // The byte of an earlier window probe is part of this segment.
-                self.persist.sent = false;
+                self.timers.persist.sent = false;
                 self.stats.sent_bytes += length;
                 self.report_writable();
                 if fin {
-                    self.fin_sent = true;
+                    self.writing.fin_sent = true;
                     let state = self.state.after_fin_sent();
                     self.set_state(now, state);
                 }
                 let flags = Flags::none().with_if(fin, Flags::FIN);
-                self.segment(now, (start, start + length), flags, true, out)
+                self.segment(now, start..start + length, flags, true, out)
             }
             Next::WindowProbe => {
                 let start = self.recovery.nxt;
@@ -300,10 +304,10 @@ impl Connection {
                     self.recovery.board.is_empty(),
                     "a window is probed while nothing is in flight"
                 );
-                self.persist.due = false;
-                self.persist.sent = true;
+                self.timers.persist.due = false;
+                self.timers.persist.sent = true;
                 self.stats.window_probes += 1;
-                self.segment(now, (start, start + 1), Flags::none(), false, out)
+                self.segment(now, start..start + 1, Flags::none(), false, out)
             }
         }
     }
@@ -313,22 +317,22 @@ impl Connection {
     fn segment(
         &mut self,
         now: Time,
-        (start, end): (u64, u64),
+        Range { start, end }: Range<u64>,
         flags: Flags,
         fresh: bool,
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let remote = self.remote.expect("an open connection has a peer");
+        let remote = self.ends.remote.expect("an open connection has a peer");
         let (notice, ecn) = self.ecn.on_sent(fresh && end > start);
         // RFC 9293 section 3.9.1: PSH is set when the send buffer is emptied.
         let push = end > start && end == self.outgoing.end() + 1;
         let flags = flags.with(Flags::ACK).with(notice).with_if(push, Flags::PSH);
         let next = self.rcv_nxt();
         let header = Header {
-            source: self.local.port(),
+            source: self.ends.local.port(),
             destination: remote.port(),
-            sequence: self.ours.wire(start),
-            acknowledgement: self.theirs.wire(next),
+            sequence: self.numbers.ours.wire(start),
+            acknowledgement: self.numbers.theirs.wire(next),
             flags,
             window: self.window.advertise(next, self.unread(), false),
             options: self.options(now, start == end),
@@ -337,7 +341,7 @@ impl Connection {
         debug_assert!(end <= start.max(self.outgoing.end() + 1), "a segment carries data that was written");
         header.encode(out);
         let hole = if end > start { self.outgoing.copy(start - 1..end - 1, out) } else { None };
-        self.last_ack_sent = next;
+        self.numbers.last_ack_sent = next;
         self.acks.on_sent();
         let size = out.len() as u64 + hole.map_or(0, |hole: Hole| u64::from(hole.length));
         self.stats.ect_segments_sent += u64::from(ecn != Ecn::NotEct);
@@ -354,21 +358,24 @@ impl Connection {
     /// The options of a segment: timestamps, and on a pure acknowledgement as many SACK blocks as fit (RFC 2018 section
     /// 3).
     fn options(&mut self, now: Time, bare: bool) -> Options {
-        let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
-        let mut options =
-            Options { timestamps: self.negotiated.timestamps.then_some(timestamps), ..Options::default() };
-        if bare && self.negotiated.sack {
+        let timestamps =
+            Timestamps { value: self.timestamps.clock.value(now), echo: self.timestamps.recent.echo() };
+        let mut options = Options {
+            timestamps: self.opening.negotiated.timestamps.then_some(timestamps),
+            ..Options::default()
+        };
+        if bare && self.opening.negotiated.sack {
             let mut blocks = SackBlocks::default();
             if let Some((start, end)) = self.incoming.take_duplicate() {
-                blocks.push(self.theirs.wire(start), self.theirs.wire(end));
+                blocks.push(self.numbers.theirs.wire(start), self.numbers.theirs.wire(end));
             }
             for (start, end) in self.incoming.blocks() {
                 // Include a FIN that arrived behind the last block.
-                let end = end + u64::from(self.peer_fin == Some(end));
-                blocks.push(self.theirs.wire(start), self.theirs.wire(end));
+                let end = end + u64::from(self.reading.peer_fin == Some(end));
+                blocks.push(self.numbers.theirs.wire(start), self.numbers.theirs.wire(end));
             }
             // Each block takes 8 bytes, the option header 4.
-            let used = if self.negotiated.timestamps { 12 } else { 0 };
+            let used = if self.opening.negotiated.timestamps { 12 } else { 0 };
             blocks.truncate((MAX_OPTIONS - used - 4) / 8);
             options.sack = blocks;
         }

@@ -156,7 +156,7 @@ impl Recovery {
         let bare_duplicate = ack.duplicate && ack.blocks.is_empty() && ack.dsack.is_none();
         let verdict = self.tlp.on_ack(ProbeAck { una: self.una, dsack_end, bare_duplicate });
         if verdict == Verdict::Repaired
-            && let Some((bytes, sent_at, state)) = self.probed.take()
+            && let Some((bytes, sent_at, state)) = self.probe.last.take()
         {
             // RFC 8985 section 7.4.2: the response to a loss repaired by the probe is that to any other loss.
             self.regulator.on_lost(bytes, sent_at, &state);

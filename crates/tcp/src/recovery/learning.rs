@@ -7,6 +7,15 @@ use std::net::IpAddr;
 use trace::{Event, Log};
 use units::Time;
 
+/// What a host knows of paths (the option `resume`).
+#[derive(Debug, Clone, Default)]
+pub struct DatedPaths {
+    /// The paths.
+    pub store: PathStore,
+    /// The date at time zero, in milliseconds since 1970.
+    pub epoch_ms: u64,
+}
+
 impl Recovery {
     /// Begins to observe the path to this address, if the options ask for it, and to use what the store knows of it.
     pub(crate) fn begin_learning(
@@ -14,7 +23,7 @@ impl Recovery {
         now: Time,
         config: &Config,
         ip: IpAddr,
-        (store, epoch_ms): (PathStore, u64),
+        DatedPaths { store, epoch_ms }: DatedPaths,
         log: &mut Log,
     ) {
         let first = self.mss * config.initial_window;

@@ -42,7 +42,7 @@ impl Recovery {
             self.reorder_at = self.rack.detect(now, &mut self.board, path, &mut self.numbers);
             if self.reorder_at.is_some() {
                 // RFC 8985 section 8: "SHOULD cancel any other pending timers"; RACK's own timer precedes them.
-                self.pto_at = None;
+                self.probe.at = None;
             }
         } else {
             trigger = LossTrigger::PacketThreshold;
@@ -106,8 +106,8 @@ impl Recovery {
             self.reduced = true;
         }
         self.tlp.forget();
-        self.pto_at = None;
-        self.probe_due = false;
+        self.probe.at = None;
+        self.probe.due = false;
         let before = self.regulator.target();
         if news {
             self.regulator.end_losses(now, self.in_flight());
@@ -132,11 +132,11 @@ impl Recovery {
             self.regulator.reduce_by_timer(flight, self.in_flight());
             self.declare(now, LossTrigger::TimeThreshold, 0);
         }
-        if self.pto_at.is_some_and(|at| at <= now) {
-            self.pto_at = None;
+        if self.probe.at.is_some_and(|at| at <= now) {
+            self.probe.at = None;
             if !self.board.is_empty() {
                 // RFC 8985 section 7.3: the retransmission timer is restarted whether or not a probe is sent.
-                self.probe_due = self.rtt.is_sampled() && self.tlp.may_be_sent();
+                self.probe.due = self.rtt.is_sampled() && self.tlp.may_be_sent();
                 self.rto.restart(now, &self.rtt);
             }
         }
@@ -180,7 +180,7 @@ impl Recovery {
         self.phase = Phase::Loss(self.nxt);
         self.retransmit_now = true;
         self.reduced = true;
-        (self.pto_at, self.probe_due) = (None, false);
+        (self.probe.at, self.probe.due) = (None, false);
         self.tlp.forget();
         // RFC 5681 section 3.1: the window falls to its minimum, and slow start begins.
         self.regulator.signal(now, &Signal::PersistentCongestion);

@@ -6,6 +6,7 @@ mod learning;
 mod losses;
 
 pub(crate) use acknowledge::Acknowledgement;
+pub use learning::DatedPaths;
 use losses::Loss;
 
 use crate::config::Config;
@@ -72,6 +73,17 @@ struct Features {
     peer_ack_delay: Duration,
 }
 
+/// The tail loss probe.
+#[derive(Default)]
+pub(crate) struct Probe {
+    /// Its timer.
+    at: Option<Time>,
+    /// Whether one is to be sent now.
+    pub(crate) due: bool,
+    /// The segment retransmitted by the last one.
+    last: Option<(u64, Time, SentState)>,
+}
+
 /// The recovery state of a connection.
 pub(crate) struct Recovery {
     pub(crate) board: Scoreboard,
@@ -83,14 +95,9 @@ pub(crate) struct Recovery {
     capacity: Option<Box<Capacity>>,
     rack: Rack,
     tlp: Tlp,
-    /// The timer of the tail loss probe.
-    pto_at: Option<Time>,
+    pub(crate) probe: Probe,
     /// RACK's reordering timer.
     reorder_at: Option<Time>,
-    /// Whether a probe is to be sent now.
-    pub(crate) probe_due: bool,
-    /// The segment retransmitted by the last probe.
-    probed: Option<(u64, Time, SentState)>,
     phase: Phase,
     duplicates: Duplicates,
     timeout: Option<Timeout>,
@@ -133,10 +140,8 @@ impl Recovery {
             capacity: None,
             rack: Rack::new(),
             tlp: Tlp::default(),
-            pto_at: None,
+            probe: Probe::default(),
             reorder_at: None,
-            probe_due: false,
-            probed: None,
             phase: Phase::Open,
             duplicates: Duplicates::default(),
             timeout: None,
@@ -269,11 +274,11 @@ impl Recovery {
         self.rtt.check();
         self.regulator.check();
         assert!(
-            !self.probe_due || !self.board.is_empty(),
+            !self.probe.due || !self.board.is_empty(),
             "a tail loss probe is due while something is in flight"
         );
         assert!(
-            self.pto_at.is_none() || !self.board.is_empty(),
+            self.probe.at.is_none() || !self.board.is_empty(),
             "a probe is timed while something is in flight"
         );
         assert!(
@@ -288,11 +293,11 @@ impl Recovery {
         let start = self.nxt;
         let bytes = Segment::bytes(start, end, fin);
         let rate = self.regulator.before_sent(now, bytes, self.in_flight());
-        self.board.push((start, end), fin, now, rate);
+        self.board.push(start, end, fin, now, rate);
         self.nxt = end;
         self.regulator.on_sent(now, bytes, self.in_flight(), &rate);
         self.rto.start(now, &self.rtt);
-        if self.probe_due {
+        if self.probe.due {
             self.probe_was_sent(now, false);
         } else {
             self.schedule_probe(now);
@@ -307,8 +312,8 @@ impl Recovery {
         self.board.resent(number, now, rate);
         self.retransmit_now = false;
         self.regulator.on_sent(now, length, self.in_flight(), &rate);
-        if self.probe_due {
-            self.probed = Some(state);
+        if self.probe.due {
+            self.probe.last = Some(state);
             self.probe_was_sent(now, true);
         } else if number == self.board.front_number() {
             // SND.UNA advances only with the answer to this segment, a round trip from now.
@@ -319,12 +324,12 @@ impl Recovery {
     }
 
     fn probe_was_sent(&mut self, now: Time, retransmission: bool) {
-        self.probe_due = false;
+        self.probe.due = false;
         self.probes_sent += 1;
         self.tlp.on_sent(self.nxt, retransmission);
         // RFC 8985 section 7.3: a probe restarts the retransmission timer.
         self.rto.restart(now, &self.rtt);
-        self.pto_at = None;
+        self.probe.at = None;
     }
 
     /// RFC 8985 section 7.2: schedules a probe, but only with SACK, outside of recovery, one at a time, and not if
@@ -338,7 +343,7 @@ impl Recovery {
             && !(self.features.rack && self.board.sacked_segments() > 0)
             && self.reorder_at.is_none()
             && !self.board.is_empty();
-        self.pto_at = wanted.then(|| {
+        self.probe.at = wanted.then(|| {
             let smoothed = self.rtt.is_sampled().then(|| self.rtt.smoothed());
             let alone = self.board.len() == 1;
             Tlp::timeout(now, smoothed, alone, self.features.peer_ack_delay, self.rto.at)
@@ -351,7 +356,7 @@ impl Recovery {
         }
         if self.board.is_empty() {
             self.rto.stop();
-            (self.pto_at, self.reorder_at, self.probe_due) = (None, None, false);
+            (self.probe.at, self.reorder_at, self.probe.due) = (None, None, false);
         } else if advanced {
             self.rto.restart(now, &self.rtt);
             self.schedule_probe(now);
@@ -361,7 +366,7 @@ impl Recovery {
     /// The earliest timer.
     #[inline]
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        [self.rto.at, self.pto_at, self.reorder_at].into_iter().flatten().min()
+        [self.rto.at, self.probe.at, self.reorder_at].into_iter().flatten().min()
     }
 
     /// The byte of a window probe was acknowledged, which is not on the scoreboard.
@@ -380,7 +385,7 @@ impl Recovery {
     /// Stops all timers.
     pub(crate) fn stop(&mut self) {
         self.rto.stop();
-        (self.pto_at, self.reorder_at, self.probe_due) = (None, None, false);
+        (self.probe.at, self.reorder_at, self.probe.due) = (None, None, false);
     }
 }
 

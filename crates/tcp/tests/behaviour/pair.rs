@@ -5,7 +5,7 @@ use random::Generator;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tcp::{Arrival, Config, Connection, Data, Event, Setup, State, TlsSizes};
+use tcp::{Arrival, Config, Connection, ConnectionInputs, Data, Event, State, TlsSizes};
 use trace::Interest;
 use units::{Duration, Time};
 use wire::tcp::{Flags, Header};
@@ -90,15 +90,15 @@ pub(crate) fn tls() -> TlsSizes {
     TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, alpn: b"", hybrid: false }
 }
 
-pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
-    Setup {
+pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> ConnectionInputs {
+    ConnectionInputs {
         local: address(end),
         config: Arc::new(config.clone()),
         random: Generator::new(seed, ["client", "server"][end]),
         interest: Interest::ALL,
         tls: tls(),
         cookie_key: 7,
-        known_paths: (congestion::PathStore::default(), 0),
+        known_paths: tcp::DatedPaths::default(),
         initial_sequence: None,
     }
 }
@@ -110,7 +110,7 @@ impl Pair {
 
     /// Creates ends with options of their own and this initial sequence number.
     pub(crate) fn of(client: &Config, server: &Config, seed: u64, initial: Option<u32>) -> Pair {
-        let setup = |end, config| Setup { initial_sequence: initial, ..setup(end, config, seed) };
+        let setup = |end, config| ConnectionInputs { initial_sequence: initial, ..setup(end, config, seed) };
         let client = Connection::connect(Time::ZERO, setup(CLIENT, client), address(SERVER)).unwrap();
         let server = Connection::listen(setup(SERVER, server)).unwrap();
         Pair::with([client, server])

@@ -26,7 +26,9 @@ mod room_map;
 mod row_names;
 mod shared_fields;
 mod skipped_tests;
+mod struct_fields;
 mod subject_line;
+mod tuple_parameters;
 
 /// All house rules.
 pub const RULES: &[Rule] = &[
@@ -54,5 +56,7 @@ pub const RULES: &[Rule] = &[
     row_names::RULE,
     shared_fields::RULE,
     skipped_tests::RULE,
+    struct_fields::RULE,
     subject_line::RULE,
+    tuple_parameters::RULE,
 ];

@@ -301,7 +301,7 @@ impl Model {
         };
         let holds = admission.holds(hello.ticket, date);
         let Some(session) = admission.take(hello.ticket, date) else { return };
-        let Some(session) = Session::read(&session) else { return };
+        let Some(session) = SessionRecord::read(&session) else { return };
         self.resumed = session.server_name == hello.server_name;
         let age = u32::try_from(date.as_secs().saturating_sub(session.issued)).unwrap_or(u32::MAX);
         let fresh = age.saturating_mul(1000).abs_diff(hello.age) <= FRESHNESS_MS;
@@ -380,7 +380,7 @@ impl Model {
         for _ in 0..self.terms.tickets {
             let mut name = vec![0; 32];
             self.random.fill(&mut name);
-            let session = Session {
+            let session = SessionRecord {
                 server_name: self.server_name.as_bytes(),
                 protocol: self.protocol.as_deref().unwrap_or_default(),
                 issued: date.as_secs(),
@@ -449,25 +449,25 @@ impl Model {
 }
 
 /// A server's record of a session.
-struct Session<'a> {
+struct SessionRecord<'a> {
     server_name: &'a [u8],
     protocol: &'a [u8],
     /// The date of issue in seconds.
     issued: u64,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SessionRecord<'a> {
     fn write(&self) -> Vec<u8> {
         let mut bytes = self.issued.to_be_bytes().to_vec();
         put_field(&mut bytes, self.server_name);
         put_field(&mut bytes, self.protocol);
         bytes
     }
-    fn read(bytes: &'a [u8]) -> Option<Session<'a>> {
+    fn read(bytes: &'a [u8]) -> Option<SessionRecord<'a>> {
         let (issued, rest) = bytes.split_first_chunk::<8>()?;
         let (server_name, rest) = field(rest).ok()?;
         let (protocol, _) = field(rest).ok()?;
-        Some(Session { server_name, protocol, issued: u64::from_be_bytes(*issued) })
+        Some(SessionRecord { server_name, protocol, issued: u64::from_be_bytes(*issued) })
     }
 }
 

@@ -71,8 +71,8 @@ pub(crate) const ROW: Row<Profile> = Row {
 };
 
 /// The model of pages, whose options were checked when the scenario was read.
-fn model(component: &Component, stream: &mut Generator) -> Box<dyn Pages> {
-    let model = pages::build(component.name, &component.arguments, stream);
+fn model(component: &Component, random: &mut Generator) -> Box<dyn Pages> {
+    let model = pages::build(component.name, &component.arguments, random);
     model.and_then(Result::ok).expect("the options of a model are checked when the scenario is read")
 }
 
@@ -82,24 +82,25 @@ fn hosts(options: &PageOptions) -> Vec<Arc<str>> {
     model(&options.page, &mut Generator::new(0, "pages")).hosts()
 }
 
-fn build(arguments: &Arguments, stream: Generator) -> Ends {
+fn build(arguments: &Arguments, random: Generator) -> Ends {
     let options = PageOptions::of(arguments);
     if options.dns.is_zero() {
-        return over_one(&options, stream);
+        return over_one(&options, random);
     }
-    build_many(arguments, &[], stream).pop().expect("a page has a connection")
+    build_many(arguments, &[], random).pop().expect("a page has a connection")
 }
 
 /// The ends of the only connection of a page.
-fn over_one(options: &PageOptions, mut stream: Generator) -> Ends {
-    let mut model = model(&options.page, &mut stream);
+fn over_one(options: &PageOptions, mut random: Generator) -> Ends {
+    let mut model = model(&options.page, &mut random);
     let pages: Vec<Page> = std::iter::repeat_with(|| model.next()).take(options.pages).collect();
     let total = pages.iter().map(Page::bytes).sum();
     let concurrency = match options.version.over {
         Version::Http1 => options.tcp.connections,
         _ => CONCURRENCY,
     };
-    let client = WebClient::ordered(AUTHORITY, plan(&pages, |_| AUTHORITY), concurrency, Box::new(Discard))
+    let (requests, order) = plan(&pages, |_| AUTHORITY);
+    let client = WebClient::ordered(AUTHORITY, requests, order, concurrency, Box::new(Discard))
         .with_windows(options.http2.client_windows())
         .expecting(total);
     Ends { client: Box::new(client), server: Box::new(objects::server(&options.http2)) }
@@ -112,9 +113,9 @@ fn idle(http2: &Http2Options) -> Ends {
 }
 
 /// The ends of all connections of a page.
-fn build_many(arguments: &Arguments, branches: &[&Arguments], mut stream: Generator) -> Vec<Ends> {
+fn build_many(arguments: &Arguments, branches: &[&Arguments], mut random: Generator) -> Vec<Ends> {
     let options = PageOptions::of(arguments);
-    let mut model = model(&options.page, &mut stream);
+    let mut model = model(&options.page, &mut random);
     let mut hosts = model.hosts();
     if hosts.is_empty() {
         hosts.push(AUTHORITY.into());
@@ -141,7 +142,7 @@ fn build_many(arguments: &Arguments, branches: &[&Arguments], mut stream: Genera
         request.authority = Some(Rc::clone(&names[*host]));
     }
     let count = ways.len();
-    let loader = PageLoader::new((requests, order), from, origins, ways).expecting(&totals);
+    let loader = PageLoader::new(requests, order, from, origins, ways).expecting(&totals);
     let ends = |(client, http2): (Owned, &Http2Options)| Ends {
         client: Box::new(client),
         server: Box::new(objects::server(http2)),

@@ -95,7 +95,7 @@ fn build(arguments: &Arguments, random: Generator) -> Ends {
     let generator = sources::build(source.name, &source.arguments, random);
     let (upload, ends) = (direction == Way::Upload, [Side::Client, Side::Server]);
     let [writing, reading] = if upload { ends } else { [ends[1], ends[0]] };
-    let writer = Box::new(Writer::new(plan, priorities, (generator, count), writing));
+    let writer = Box::new(Writer::new(plan, priorities, generator, count, writing));
     let reader = Box::new(Reader::new(plan, reading));
     if upload { Ends { client: writer, server: reader } } else { Ends { client: reader, server: writer } }
 }

@@ -60,7 +60,8 @@ impl Writer {
     pub(super) fn new(
         plan: Plan,
         priorities: Priorities,
-        (source, count): (Option<Box<dyn Source>>, Option<u64>),
+        source: Option<Box<dyn Source>>,
+        count: Option<u64>,
         side: Side,
     ) -> Writer {
         Writer {
@@ -97,7 +98,7 @@ impl Writer {
         loop {
             let step = match (self.outgoing, self.next) {
                 (Some(outgoing), _) => self.write_message(outgoing, transport),
-                (None, Some((at, size))) if at <= now => self.begin(now, (at, size), transport),
+                (None, Some((at, size))) if at <= now => self.begin(now, at, size, transport),
                 (None, Some(_)) => Err(Wait::Time),
                 (None, None) => self.send_end(now, transport),
             };
@@ -113,12 +114,7 @@ impl Writer {
     }
 
     /// Starts the message of a size that was due at a time.
-    fn begin(
-        &mut self,
-        now: Time,
-        (at, size): (Time, u64),
-        transport: &mut dyn Transport,
-    ) -> Result<(), Wait> {
+    fn begin(&mut self, now: Time, at: Time, size: u64, transport: &mut dyn Transport) -> Result<(), Wait> {
         let header = Header { length: size as u32, number: self.tally.started as u32, written: at };
         let stream = match self.plan.over {
             Over::Datagrams => None,

@@ -208,7 +208,7 @@ impl Application for MixEnd {
             if let Some(mut played) = played {
                 for segment in &mut played.segments {
                     let local = segment.stream.map(StreamId::from_value);
-                    segment.stream = local.and_then(|local| self.routes.opened_as((number as u32, local)));
+                    segment.stream = local.and_then(|local| self.routes.opened_as(number as u32, local));
                 }
                 playback = Some(played);
             }

@@ -83,10 +83,10 @@ fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> 
 fn build(arguments: &Arguments, mut random: Generator) -> Ends {
     let (mut clients, mut servers): (Vec<PartEnd>, Vec<PartEnd>) = (Vec::new(), Vec::new());
     for (number, part) in parts(arguments).into_iter().enumerate() {
-        let stream = random.fork(&format!("part {number}"));
+        let draws = random.fork(&format!("part {number}"));
         // The names were checked.
         let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { continue };
-        let ends = (row.build.build)(&part.arguments, stream);
+        let ends = (row.build.build)(&part.arguments, draws);
         let before = clients.iter().filter(|other| other.application == part.name).count();
         let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
         let alpn = (row.build.alpn)(&part.arguments);

@@ -33,12 +33,19 @@ pub(super) struct Routes {
 pub(super) struct Counts {
     /// The bidirectional and unidirectional streams opened here, by their own numbers.
     opened: [Vec<StreamId>; 2],
+    /// The numbers of bidirectional and unidirectional streams opened by the peer, closed ones included.
+    opened_by_peer: [u64; 2],
     /// Its protocol.
     pub(super) alpn: &'static [u8],
     /// The number of bytes it wrote on streams that were delivered.
     pub(super) acked: u64,
     /// Whether it has closed its view of the connection.
     pub(super) done: bool,
+}
+
+/// The place of a direction in pairs of counts.
+fn kind(direction: Direction) -> usize {
+    usize::from(direction == Direction::Unidirectional)
 }
 
 impl Routes {
@@ -53,34 +60,32 @@ impl Routes {
         self.by_real.get(&real).copied()
     }
     /// The stream with a part's own number.
-    pub(super) fn real(&self, local: Local) -> Option<StreamId> {
-        self.by_local.get(&local).copied()
+    pub(super) fn real(&self, part: u32, local: StreamId) -> Option<StreamId> {
+        self.by_local.get(&(part, local)).copied()
     }
 
-    fn insert(&mut self, real: StreamId, local: Local) {
-        self.by_real.insert(real, local);
-        self.by_local.insert(local, real);
+    fn insert(&mut self, real: StreamId, part: u32, local: StreamId) {
+        self.by_real.insert(real, (part, local));
+        self.by_local.insert((part, local), real);
     }
 
     /// A part has opened a stream here. Returns its own number of the stream.
     pub(super) fn opened(&mut self, part: u32, side: Side, real: StreamId) -> StreamId {
-        let kind = usize::from(real.direction() == Direction::Unidirectional);
-        let opened = &mut self.parts[part as usize].opened[kind];
+        let opened = &mut self.parts[part as usize].opened[kind(real.direction())];
         let number = opened.len() as u64;
         let local = StreamId::new(side, real.direction(), number);
         let mut label = Vec::with_capacity(2);
         varint::encode(&mut label, u64::from(part));
         varint::encode(&mut label, number);
         opened.push(real);
-        self.insert(real, (part, local));
+        self.insert(real, part, local);
         self.unsent_labels.insert(real, label);
         local
     }
 
     /// The stream that a part has opened here with its own number, also after its end.
-    pub(super) fn opened_as(&self, (part, local): Local) -> Option<u64> {
-        let kind = usize::from(local.direction() == Direction::Unidirectional);
-        let opened = &self.parts.get(part as usize)?.opened[kind];
+    pub(super) fn opened_as(&self, part: u32, local: StreamId) -> Option<u64> {
+        let opened = &self.parts.get(part as usize)?.opened[kind(local.direction())];
         opened.get(usize::try_from(local.index()).ok()?).map(|real| real.value())
     }
 
@@ -111,8 +116,15 @@ impl Routes {
         if self.by_local.contains_key(&local) {
             return Err("two streams with the same number");
         }
-        self.insert(real, local);
+        self.insert(real, local.0, local.1);
+        self.parts[part as usize].opened_by_peer[kind(real.direction())] += 1;
         Ok(Some(local))
+    }
+
+    /// The number of streams that the peer has opened for certain parts, closed ones included.
+    pub(super) fn opened_by_peer(&self, direction: Direction, of: impl Fn(u32) -> bool) -> u64 {
+        let parts = (0..).zip(&self.parts).filter(|(part, _)| of(*part));
+        parts.map(|(_, counts)| counts.opened_by_peer[kind(direction)]).sum()
     }
 
     pub(super) fn wrote(&mut self, real: StreamId, bytes: u64) {
@@ -151,7 +163,7 @@ mod tests {
             let owners: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
             assert_eq!(owners.last(), Some(&Some((part, local))));
             assert!(owners[..owners.len() - 1].iter().all(Option::is_none));
-            assert_eq!(other.real((part, local)), Some(real));
+            assert_eq!(other.real(part, local), Some(real));
         }
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         assert_eq!(opener.local(real(2)), Some((1, real(0))));
@@ -159,7 +171,7 @@ mod tests {
         opener.delivered(real(2));
         assert_eq!((opener.parts[1].acked, opener.parts[2].acked), (500, 0));
         other.closed(real(2));
-        assert_eq!((other.local(real(2)), other.real((1, real(0)))), (None, None));
+        assert_eq!((other.local(real(2)), other.real(1, real(0))), (None, None));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Loading {
     }
 
     /// `bytes` bytes arrived on `stream`, which is the stream with index `which` of the page.
-    pub(super) fn on_bytes(&mut self, now: Time, (stream, which): (StreamId, usize), mut bytes: u64) {
+    pub(super) fn on_bytes(&mut self, now: Time, stream: StreamId, which: usize, mut bytes: u64) {
         let Some(page) = self.load.pages.last_mut() else { return };
         while let Some((place, missing)) = self.missing[which].front_mut() {
             let object = &mut self.load.objects[*place];
@@ -115,7 +115,7 @@ mod tests {
         let stream = |index| StreamId::new(Side::Server, Direction::Unidirectional, index);
         for (ms, which, bytes) in [(10, 0, 60), (20, 1, 400), (30, 0, 65), (40, 0, 25), (70, 1, 600)] {
             assert_eq!(loading.load(0).pages[0].complete_at, None, "{ms}");
-            loading.on_bytes(at(ms), (stream(which as u64), which), bytes);
+            loading.on_bytes(at(ms), stream(which as u64), which, bytes);
         }
         let load = loading.load(2);
         let times: Vec<_> = load.objects.iter().map(|object| (object.first_at, object.complete_at)).collect();
@@ -138,7 +138,7 @@ mod tests {
         let mut loading = Loading::default();
         let stream = StreamId::new(Side::Server, Direction::Unidirectional, 0);
         loading.begin(at(5), &page, 1000, [3, 3]);
-        loading.on_bytes(at(6), (stream, 0), 99);
+        loading.on_bytes(at(6), stream, 0, 99);
         let load = loading.load(0);
         assert_eq!((load.objects[0].bytes, load.objects[0].complete_at), (99, None));
         assert_eq!((load.pages[0].objects, load.pages[0].complete_at), ((1, 0), None));

@@ -125,7 +125,7 @@ impl Client {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Ok(read) = transport.discard(stream) else { return };
         let which = (stream.index() % STREAMS as u64) as usize;
-        self.loading.on_bytes(now, (stream, which), read.bytes);
+        self.loading.on_bytes(now, stream, which, read.bytes);
         for progress in [&mut self.progress, &mut self.streams[which]] {
             progress.note(now, read.bytes);
         }
@@ -348,7 +348,7 @@ mod tests {
     use super::*;
     use pages::{After, Kind as ObjectKind, Object, Replay};
     use std::collections::BTreeMap;
-    use transport::{Priority, Read};
+    use transport::{Measurements, PathView, Priority, Read, Streams, UnknownLimits, WithoutDatagrams};
 
     /// A transport with limited room and a limited number of streams, which returns the data provided by the test.
     #[derive(Default)]
@@ -380,7 +380,7 @@ mod tests {
         StreamId::new(side, direction, index)
     }
 
-    impl Transport for Fake {
+    impl Streams for Fake {
         fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
             let way = usize::from(direction == Direction::Unidirectional);
             if self.opened[way] == self.streams {
@@ -411,6 +411,9 @@ mod tests {
             self.reset.push(stream);
             Ok(())
         }
+        fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+            self.reset(stream, code)
+        }
         fn stop(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
             Ok(())
         }
@@ -430,16 +433,30 @@ mod tests {
             self.priorities.push((stream, priority.urgency));
             Ok(())
         }
+    }
+
+    impl Measurements for Fake {
+        fn path(&mut self, _: StreamId) -> Option<PathView> {
+            None
+        }
+        fn acked_bytes(&self) -> u64 {
+            0
+        }
+        fn record(&mut self, _: trace::Event) {}
+    }
+
+    impl Transport for Fake {
         fn alpn(&self) -> Option<&[u8]> {
             None
         }
         fn close(&mut self, code: u64, _: &str) {
             self.closed = Some(code);
         }
-        fn acked_bytes(&self) -> u64 {
-            0
-        }
     }
+
+    impl WithoutDatagrams for Fake {}
+
+    impl UnknownLimits for Fake {}
 
     const FIRST: Time = Time::from_nanos(1_000);
 

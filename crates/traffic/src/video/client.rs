@@ -36,7 +36,8 @@ impl VideoClient {
     pub(super) fn new(
         player: Player,
         is_incremental: bool,
-        (pace, deadline): (Option<Pace>, Option<Duration>),
+        pace: Option<Pace>,
+        deadline: Option<Duration>,
         windows: Windows,
     ) -> VideoClient {
         VideoClient {

@@ -102,8 +102,8 @@ pub(crate) const ROW: Row<Profile> = Row {
 
 impl VideoOptions {
     /// The presentation. Its options were checked.
-    fn presentation(&self, mut stream: Generator) -> Option<Arc<Presentation>> {
-        presentation::of(&self.presentation, &mut stream).ok().map(Arc::new)
+    fn presentation(&self, mut random: Generator) -> Option<Arc<Presentation>> {
+        presentation::of(&self.presentation, &mut random).ok().map(Arc::new)
     }
 
     /// The rate adaptation of a kind of track.
@@ -240,15 +240,16 @@ fn nothing() -> Presentation {
     Presentation { periods: vec![Period { tracks: vec![track] }] }
 }
 
-fn build(arguments: &Arguments, stream: Generator) -> Ends {
+fn build(arguments: &Arguments, random: Generator) -> Ends {
     let options = VideoOptions::of(arguments);
     // An unreachable fallback: `check` rejects options without a presentation.
-    let presentation = options.presentation(stream).unwrap_or_else(|| Arc::new(nothing()));
+    let presentation = options.presentation(random).unwrap_or_else(|| Arc::new(nothing()));
     let player = Player::new(&presentation, |kind| options.abr(kind), options.settings());
     let client = VideoClient::new(
         player,
         options.incremental,
-        (options.pace.map(Pace), options.deadline),
+        options.pace.map(Pace),
+        options.deadline,
         options.http2.client_windows(),
     );
     Ends { client: Box::new(client), server: Box::new(objects::server(&options.http2)) }

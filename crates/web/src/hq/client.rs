@@ -1,7 +1,7 @@
 //! The client of hq-interop.
 
 use super::{ABORTED, NO_ERROR};
-use crate::{Failure, Fetches, Head, Method, Take};
+use crate::{Failure, Fetches, Head, Method, OpenBody, Take};
 use std::collections::BTreeMap;
 use transport::{Data, Event, StreamError, Transport};
 use units::Time;
@@ -100,7 +100,12 @@ impl HqClient {
             },
         };
         loop {
-            match fetches.read_body((now, stream, exchange.index), take, u64::MAX, transport) {
+            match fetches.read_body(
+                now,
+                OpenBody { stream, index: exchange.index, take },
+                u64::MAX,
+                transport,
+            ) {
                 Ok(Ok(read)) if read.finished => {
                     return self.conclude(now, stream, None, fetches, transport);
                 }

@@ -61,7 +61,7 @@ impl HqServer {
             Event::Readable(stream)
                 if stream.initiator() == Side::Client && stream.direction() == Direction::Bidirectional =>
             {
-                self.read((now, stream), site, transport);
+                self.read(now, stream, site, transport);
             }
             Event::Readable(stream) => drop(transport.discard(stream)),
             Event::Writable(stream) => self.pump(now, stream, transport),
@@ -80,7 +80,7 @@ impl HqServer {
         while self.exchanges.len() < self.max_requests
             && let Some(stream) = self.waiting.pop_front()
         {
-            self.read((now, stream), site, transport);
+            self.read(now, stream, site, transport);
         }
     }
 
@@ -117,7 +117,7 @@ impl HqServer {
         self.waiting.retain(|waiting| *waiting != stream);
     }
 
-    fn read(&mut self, (now, stream): (Time, StreamId), site: &mut dyn Site, transport: &mut dyn Transport) {
+    fn read(&mut self, now: Time, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) {
         if self.unended.contains(&stream) {
             if transport.discard(stream).is_ok_and(|read| read.finished) {
                 self.unended.remove(&stream);

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::{ABORTED, NO_ERROR, PIECE};
-use crate::{Failure, Fetches, Head, Method, Take};
+use crate::{Failure, Fetches, Head, Method, OpenBody, Take};
 use http::http1::{self, HeadReader, Next};
 use http::message::Malformed;
 use std::collections::BTreeMap;
@@ -228,7 +228,12 @@ impl Exchange {
         loop {
             let read = match (self.take, self.body.next()) {
                 (Some(take), Next::Content(limit)) => {
-                    match fetches.read_body((now, stream, self.index), take, limit, transport) {
+                    match fetches.read_body(
+                        now,
+                        OpenBody { stream, index: self.index, take },
+                        limit,
+                        transport,
+                    ) {
                         Ok(Ok(read)) => {
                             self.body.note_content(read.bytes);
                             Ok((read.bytes, read.finished))
@@ -282,7 +287,7 @@ impl Exchange {
         if let Some(take) = self.take {
             let index = self.index;
             let used = self.body.push(rest, |content| {
-                fetches.take_body((now, index), take, content).map_err(Outcome::Failed)
+                fetches.take_body(now, index, take, content).map_err(Outcome::Failed)
             })?;
             // RFC 9112 section 6.3: data after the response does not belong to a request and must not be taken for a
             // response.

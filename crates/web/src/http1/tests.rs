@@ -4,7 +4,10 @@ use super::{Http1Client, Http1Server};
 use crate::VirtualSite;
 use crate::{Discard, Failure, Fetches, Method, Request};
 use std::collections::{BTreeMap, VecDeque};
-use transport::{Data, Event, Priority, Read, StreamError, Transport};
+use transport::{
+    Data, Event, Measurements, PathView, Priority, Read, StreamError, Streams, Transport, UnknownLimits,
+    WithoutDatagrams,
+};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
@@ -43,7 +46,7 @@ impl Wires {
     }
 }
 
-impl Transport for Wires {
+impl Streams for Wires {
     fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
         if self.opened == self.limit {
             return Err(StreamError::LimitReached);
@@ -67,6 +70,9 @@ impl Transport for Wires {
         self.get(stream).reset = true;
         Ok(())
     }
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
+    }
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.reset(stream, code)
     }
@@ -88,16 +94,30 @@ impl Transport for Wires {
     fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
         Ok(())
     }
+}
+
+impl Measurements for Wires {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for Wires {
     fn alpn(&self) -> Option<&[u8]> {
         Some(super::ALPN)
     }
     fn close(&mut self, _: u64, _: &str) {
         self.closed = true;
     }
-    fn acked_bytes(&self) -> u64 {
-        0
-    }
 }
+
+impl WithoutDatagrams for Wires {}
+
+impl UnknownLimits for Wires {}
 
 /// Feeds bytes to a server in pieces. Returns what it has written, and whether it has ended the connection.
 fn serve(bytes: &str, step: usize) -> (String, bool) {

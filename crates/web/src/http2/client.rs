@@ -1,8 +1,8 @@
 //! The client of HTTP/2.
 
-use super::session::{Session, Step};
+use super::session::{Http2Connection, Step};
 use super::{MAX_FIELD_SECTION, MAX_STREAMS, Windows};
-use crate::{Failure, Fetches, Head, Method, Request, Take};
+use crate::{Failure, Fetches, Head, Method, OpenBody, Request, Take};
 use http::http2::{self, Code, Error, Settings};
 use http::message::{Malformed, ResponseHead};
 use http::qpack::Field;
@@ -31,7 +31,7 @@ struct Exchange {
 #[derive(Debug)]
 pub(crate) struct Http2Client {
     authority: String,
-    session: Session,
+    session: Http2Connection,
     /// The connection.
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
@@ -41,6 +41,14 @@ pub(crate) struct Http2Client {
     /// Whether GOAWAY was sent or the connection has ended.
     ended: bool,
     broken: bool,
+}
+
+/// A DATA frame that is being read.
+#[derive(Debug, Clone, Copy)]
+struct OpenFrame {
+    stream: u32,
+    /// The bytes that are still to come.
+    left: u64,
 }
 
 impl Http2Client {
@@ -53,7 +61,7 @@ impl Http2Client {
         };
         Http2Client {
             authority: authority.to_owned(),
-            session: Session::new(Side::Client, &settings, windows),
+            session: Http2Connection::new(Side::Client, &settings, windows),
             stream: None,
             exchanges: BTreeMap::new(),
             next: 1,
@@ -178,7 +186,7 @@ impl Http2Client {
                     return Ok(());
                 }
                 Ok(Step::Content(stream, left)) => {
-                    match self.on_content((now, connection), (stream, left), fetches, transport) {
+                    match self.on_content(now, connection, OpenFrame { stream, left }, fetches, transport) {
                         Ok(true) => Ok(()),
                         Ok(false) => return Ok(()),
                         Err(error) => Err(error),
@@ -208,7 +216,7 @@ impl Http2Client {
                 self.check_open(stream)?;
                 self.check_stays(stream)?;
                 if let Some(exchange) = self.exchanges.get_mut(&stream) {
-                    match exchange.on_fields(now, (stream, ends), fields, fetches)? {
+                    match exchange.on_fields(now, stream, ends, fields, fetches)? {
                         Some(failure) => {
                             self.session.reset(stream, Code::CANCEL);
                             self.conclude(now, stream, Some(failure), fetches);
@@ -285,8 +293,9 @@ impl Http2Client {
     /// Reads content. Returns whether any was available.
     fn on_content(
         &mut self,
-        (now, connection): (Time, StreamId),
-        (stream, left): (u32, u64),
+        now: Time,
+        connection: StreamId,
+        OpenFrame { stream, left }: OpenFrame,
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) -> Result<bool, Error> {
@@ -300,7 +309,12 @@ impl Http2Client {
             self.session.note_content(&read);
             return Ok(read.bytes > 0);
         };
-        match fetches.read_body((now, connection, exchange.index), take, left, transport) {
+        match fetches.read_body(
+            now,
+            OpenBody { stream: connection, index: exchange.index, take },
+            left,
+            transport,
+        ) {
             Ok(Ok(read)) => {
                 exchange.received += read.bytes;
                 self.session.note_content(&read);
@@ -350,7 +364,8 @@ impl Exchange {
     fn on_fields(
         &mut self,
         now: Time,
-        (stream, ends): (u32, bool),
+        stream: u32,
+        ends: bool,
         fields: Option<Vec<Field>>,
         fetches: &mut Fetches,
     ) -> Result<Option<Failure>, Error> {

@@ -32,7 +32,7 @@ pub(super) enum Step {
     Fields(u32, Option<Vec<Field>>, bool),
     /// A DATA frame with this much content begins on a stream.
     Data(u32, u64),
-    /// This much content is left to be read and reported by [`Session::note_content`].
+    /// This much content is left to be read and reported by [`Http2Connection::note_content`].
     Content(u32, u64),
     /// All content of a DATA frame was read, and the frame ends the stream.
     ContentEnd(u32),
@@ -83,7 +83,7 @@ struct Block {
 
 /// One end of a connection.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct Http2Connection {
     side: Side,
     position: Position,
     /// The received part of the frame head or payload.
@@ -113,13 +113,13 @@ pub(super) struct Session {
     ended: bool,
 }
 
-impl Session {
+impl Http2Connection {
     /// Creates a session with its first frames pending (section 3.4). The initial window of the settings is that in
     /// `windows`.
-    pub(super) fn new(side: Side, settings: &Settings, windows: &Windows) -> Session {
+    pub(super) fn new(side: Side, settings: &Settings, windows: &Windows) -> Http2Connection {
         // The window of the connection can only grow (section 6.9.2).
         let window = windows.connection.clamp(DEFAULT_WINDOW, MAX_WINDOW);
-        let mut session = Session {
+        let mut session = Http2Connection {
             side,
             position: if side == Side::Server { Position::Preface(0) } else { Position::Head },
             kept: Vec::new(),

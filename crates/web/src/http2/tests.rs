@@ -7,7 +7,10 @@ use http::hpack::{Decoder, Encoder};
 use http::http2::{Code, FRAME_HEAD, Flags, Frame, FrameHead, Kind, PREFACE, Settings};
 use http::qpack::Field;
 use std::collections::VecDeque;
-use transport::{Data, Event, Priority, Read, StreamError, Transport};
+use transport::{
+    Data, Event, Measurements, PathView, Priority, Read, StreamError, Streams, Transport, UnknownLimits,
+    WithoutDatagrams,
+};
 use units::Time;
 use wire::{Direction, StreamId};
 
@@ -24,7 +27,7 @@ struct Wire {
     finished: bool,
 }
 
-impl Transport for Wire {
+impl Streams for Wire {
     fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
         Ok(STREAM)
     }
@@ -41,6 +44,9 @@ impl Transport for Wire {
     }
     fn reset(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
         Ok(())
+    }
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
     }
     fn stop(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
         Ok(())
@@ -61,16 +67,30 @@ impl Transport for Wire {
     fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
         Ok(())
     }
+}
+
+impl Measurements for Wire {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for Wire {
     fn alpn(&self) -> Option<&[u8]> {
         Some(super::ALPN)
     }
     fn close(&mut self, code: u64, _: &str) {
         self.closed.get_or_insert(code);
     }
-    fn acked_bytes(&self) -> u64 {
-        0
-    }
 }
+
+impl WithoutDatagrams for Wire {}
+
+impl UnknownLimits for Wire {}
 
 fn frame(kind: Kind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -689,7 +709,7 @@ struct Narrow {
     room: usize,
 }
 
-impl Transport for Narrow {
+impl Streams for Narrow {
     fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         self.wire.open(direction)
     }
@@ -708,6 +728,9 @@ impl Transport for Narrow {
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.wire.reset(stream, code)
     }
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
+    }
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.wire.stop(stream, code)
     }
@@ -723,16 +746,30 @@ impl Transport for Narrow {
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.wire.set_priority(stream, priority)
     }
+}
+
+impl Measurements for Narrow {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for Narrow {
     fn alpn(&self) -> Option<&[u8]> {
         self.wire.alpn()
     }
     fn close(&mut self, code: u64, reason: &str) {
         self.wire.close(code, reason);
     }
-    fn acked_bytes(&self) -> u64 {
-        0
-    }
 }
+
+impl WithoutDatagrams for Narrow {}
+
+impl UnknownLimits for Narrow {}
 
 /// Feeds frames to a server with this scheduler, whose connection accepts `room` bytes before `then` arrives, and
 /// everything afterwards.

@@ -3,7 +3,7 @@
 use super::control::{Control, Notice};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers};
-use crate::{Failure, Fetches, Head, Method, Request, Take};
+use crate::{Failure, Fetches, Head, Method, OpenBody, Request, Take};
 use http::message::{self, ResponseHead};
 use http::qpack::Field;
 use http::{Code, Violation};
@@ -292,7 +292,7 @@ impl Exchange {
                     let Some((head, take)) = &self.head else { return Ok(false) };
                     let limit = if has_content(self.method, head) { head.content_length } else { Some(0) };
                     let read = match fetches
-                        .read_body((now, stream, self.index), *take, left, transport)
+                        .read_body(now, OpenBody { stream, index: self.index, take: *take }, left, transport)
                         .map_err(|(_, failure)| failure)?
                     {
                         Ok(read) => read,

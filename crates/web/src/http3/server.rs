@@ -162,9 +162,7 @@ impl Http3Server {
         let carries_request = |stream: StreamId| stream.direction() == Direction::Bidirectional;
         match *event {
             Event::Opened(stream) if carries_request(stream) => self.next = self.next.max(stream.index() + 1),
-            Event::Readable(stream) if carries_request(stream) => {
-                self.read((now, stream), site, transport)?
-            }
+            Event::Readable(stream) if carries_request(stream) => self.read(now, stream, site, transport)?,
             Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } if carries_request(stream) => {
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
@@ -192,7 +190,7 @@ impl Http3Server {
         while self.exchanges.len() < self.max_requests
             && let Some(stream) = self.waiting.pop_front()
         {
-            self.read((now, stream), site, transport)?;
+            self.read(now, stream, site, transport)?;
         }
         Ok(())
     }
@@ -232,7 +230,8 @@ impl Http3Server {
 
     fn read(
         &mut self,
-        (now, stream): (Time, StreamId),
+        now: Time,
+        stream: StreamId,
         site: &mut dyn Site,
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {

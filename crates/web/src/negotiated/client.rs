@@ -54,7 +54,8 @@ impl WebClient {
     /// Creates a client for requests with an explicit order.
     pub fn ordered(
         authority: impl Into<String>,
-        (requests, order): (Vec<Request>, Order),
+        requests: Vec<Request>,
+        order: Order,
         concurrency: usize,
         sink: Box<dyn Sink>,
     ) -> WebClient {

@@ -1,7 +1,10 @@
 //! A transport with a scripted peer: received data is given by the test, sent data is recorded.
 
 use std::collections::BTreeMap;
-use transport::{Application, Data, Event, Priority, Read, StreamError, Transport};
+use transport::{
+    Application, Data, Event, FlowControl, Measurements, PathView, Priority, Read, StreamError, Streams,
+    Transport, WithoutDatagrams,
+};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
@@ -77,7 +80,7 @@ impl Script {
     }
 }
 
-impl Transport for Script {
+impl Streams for Script {
     fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         let count = &mut self.opened[usize::from(direction == Direction::Unidirectional)];
         *count += 1;
@@ -95,6 +98,9 @@ impl Transport for Script {
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.resets.entry(stream).or_insert(code);
         Ok(())
+    }
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
     }
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.stops.entry(stream).or_insert(code);
@@ -116,16 +122,38 @@ impl Transport for Script {
         self.priorities.push((stream, priority));
         Ok(())
     }
+}
+
+impl FlowControl for Script {
+    fn room(&mut self, _: StreamId) -> Result<Option<u64>, StreamError> {
+        Ok(None)
+    }
+    fn unsent(&mut self, _: StreamId) -> Result<Option<u64>, StreamError> {
+        Ok(None)
+    }
+    fn limit_unsent(&mut self, _: StreamId, _: u64) {}
     fn peer_stream_limit(&self, _: Direction) -> Option<u64> {
         self.stream_limit
     }
+}
+
+impl Measurements for Script {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for Script {
     fn alpn(&self) -> Option<&[u8]> {
         Some(self.alpn)
     }
     fn close(&mut self, code: u64, _reason: &str) {
         self.closed.get_or_insert(code);
     }
-    fn acked_bytes(&self) -> u64 {
-        0
-    }
 }
+
+impl WithoutDatagrams for Script {}

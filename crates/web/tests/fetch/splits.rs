@@ -5,7 +5,7 @@ use crate::script::Script;
 use crate::shelf::{Basket, Shelf, content};
 use http::frame;
 use http::qpack::{self, Field};
-use transport::{Application, Data, Event, Transport};
+use transport::{Application, Data, Event, Streams};
 use units::{Duration, Time};
 use web::{Request, VirtualSite, WebClient, WebServer};
 use wire::{Direction, Side, StreamId};

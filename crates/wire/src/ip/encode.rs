@@ -37,10 +37,10 @@ impl Packet<'_> {
     pub(super) fn ip_header(&self, out: &mut Vec<u8>, protocol: u8, length: u16) -> Result<(), IpError> {
         match (self.source.ip(), self.destination.ip()) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                self.ipv4_header(out, (protocol, length), source, destination)
+                self.ipv4_header(out, protocol, length, source, destination)
             }
             (IpAddr::V6(source), IpAddr::V6(destination)) => {
-                self.ipv6_header(out, (protocol, length), source, destination);
+                self.ipv6_header(out, protocol, length, source, destination);
                 Ok(())
             }
             _ => Err(IpError::Version),
@@ -55,7 +55,8 @@ impl Packet<'_> {
     fn ipv4_header(
         &self,
         out: &mut Vec<u8>,
-        (protocol, length): (u8, u16),
+        protocol: u8,
+        length: u16,
         source: Ipv4Addr,
         destination: Ipv4Addr,
     ) -> Result<(), IpError> {
@@ -95,7 +96,8 @@ impl Packet<'_> {
     fn ipv6_header(
         &self,
         out: &mut Vec<u8>,
-        (protocol, length): (u8, u16),
+        protocol: u8,
+        length: u16,
         source: Ipv6Addr,
         destination: Ipv6Addr,
     ) {

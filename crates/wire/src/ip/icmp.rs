@@ -248,7 +248,8 @@ pub fn set_embedded(
     bytes: &mut [u8],
     before: [IpAddr; 2],
     after: [IpAddr; 2],
-    (source, destination): (SocketAddr, SocketAddr),
+    source: SocketAddr,
+    destination: SocketAddr,
 ) -> Result<(), IpError> {
     let (what, old_source, old_destination) = embedded(bytes)?;
     let old = [old_source.ip(), old_destination.ip()];

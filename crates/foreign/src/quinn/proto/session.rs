@@ -38,7 +38,7 @@ impl Secrets {
 }
 
 /// One end of a handshake.
-struct Session {
+struct QuinnSession {
     inner: Mutex<tls::Session>,
     protection: tls::Protection,
     side: Side,
@@ -58,7 +58,7 @@ impl Sessions {
 
     fn session(&self, mut inner: tls::Session, side: Side) -> Box<dyn crypto::Session> {
         self.secrets.add(&mut inner);
-        Box::new(Session {
+        Box::new(QuinnSession {
             inner: Mutex::new(inner),
             protection: self.context.protection(),
             side,
@@ -110,7 +110,7 @@ impl crypto::ServerConfig for Sessions {
     }
 }
 
-impl Session {
+impl QuinnSession {
     fn get_mut(&mut self) -> &mut tls::Session {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,7 +119,7 @@ impl Session {
     }
 }
 
-impl crypto::Session for Session {
+impl crypto::Session for QuinnSession {
     fn initial_keys(&self, id: &ConnectionId, side: Side) -> Keys {
         initial(self.protection, VERSION, id, side)
     }

@@ -4,7 +4,10 @@ use super::connection::{Connection, stream as known};
 use super::transport::varint;
 use bytes::Bytes;
 use quinn_proto::{Dir, FinishError, ReadError, StreamId as Id, WriteError};
-use transport::{Data, Priority, Read, StreamError, Transport};
+use transport::{
+    Data, Measurements, PathView, Priority, Read, StreamError, Streams, Transport, UnknownLimits,
+    WithoutDatagrams,
+};
 use units::Time;
 use wire::{Direction, StreamId, pattern};
 
@@ -90,7 +93,7 @@ impl View<'_> {
     }
 }
 
-impl Transport for View<'_> {
+impl Streams for View<'_> {
     fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         if self.connection.ended.is_some() {
             return Err(StreamError::Closed);
@@ -145,6 +148,10 @@ impl Transport for View<'_> {
         Ok(())
     }
 
+    fn reset_at(&mut self, stream: StreamId, code: u64, _: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
+    }
+
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         if !stream.receives(self.connection.side) {
             return Err(StreamError::WrongDirection);
@@ -177,7 +184,21 @@ impl Transport for View<'_> {
         let set = self.connection.inner.send_stream(id(stream)).set_priority(urgency);
         set.map_err(|_| StreamError::Unknown)
     }
+}
 
+impl Measurements for View<'_> {
+    fn path(&mut self, _: StreamId) -> Option<PathView> {
+        None
+    }
+
+    fn acked_bytes(&self) -> u64 {
+        self.connection.acked
+    }
+
+    fn record(&mut self, _: trace::Event) {}
+}
+
+impl Transport for View<'_> {
     fn alpn(&self) -> Option<&[u8]> {
         self.connection.alpn.as_deref()
     }
@@ -185,8 +206,8 @@ impl Transport for View<'_> {
     fn close(&mut self, code: u64, reason: &str) {
         transport::Connection::close(self.connection, self.now, code, reason);
     }
-
-    fn acked_bytes(&self) -> u64 {
-        self.connection.acked
-    }
 }
+
+impl WithoutDatagrams for View<'_> {}
+
+impl UnknownLimits for View<'_> {}

@@ -11,7 +11,7 @@ pub(crate) use unqueued::unqueued_rtt;
 use super::model::{Attachment, CrossTraffic, Flow, Medium, NodeKind, Remembered, Scenario};
 use super::topology::HopView;
 use network::medium::{Outlook, Way};
-use network::queue::{Bound, Setup};
+use network::queue::{Bound, LinkProperties};
 use network::{DirectionOptions, Hop, NodeId, Topology};
 use random::Generator;
 use std::collections::BTreeSet;
@@ -139,8 +139,13 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
     parts.join(", ")
 }
 
-fn setup(values: &Arguments, round_trip: Duration) -> Setup<'static> {
-    Setup { rate: mean_rate(values), round_trip, mtu: values.value(DirectionOptions::MTU), flows: &[] }
+fn setup(values: &Arguments, round_trip: Duration) -> LinkProperties<'static> {
+    LinkProperties {
+        rate: mean_rate(values),
+        round_trip,
+        mtu: values.value(DirectionOptions::MTU),
+        flows: &[],
+    }
 }
 
 fn rate_words(values: &Arguments) -> String {
@@ -191,7 +196,7 @@ fn mean_rate(values: &Arguments) -> Option<Rate> {
 }
 
 /// A limit, with its value in bytes if it has another unit.
-fn limit_words(limit: Limit, setup: Setup) -> String {
+fn limit_words(limit: Limit, setup: LinkProperties) -> String {
     if matches!(limit, Limit::Unlimited | Limit::Packets(_) | Limit::Bytes(_)) {
         return limit.to_string();
     }

@@ -7,8 +7,21 @@
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// A part of the stream of a bearer, from the first position to the one behind the last byte.
-pub(super) type Span = (u64, u64);
+/// A part of the stream of a bearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Span {
+    /// Its first position.
+    pub from: u64,
+    /// The position behind its last byte.
+    pub to: u64,
+}
+
+impl Span {
+    /// Its length in bytes.
+    pub(super) fn bytes(self) -> u64 {
+        self.to - self.from
+    }
+}
 
 /// The parameters of the acknowledged mode (TS 36.331 section 6.3.2, RLC-Config).
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +94,7 @@ impl Arq {
             bytes_since_poll: 0,
             asked: None,
             ask_now: false,
-            last: (0, 0),
+            last: Span::default(),
             polled: None,
             report: false,
             not_before: Time::ZERO,
@@ -90,13 +103,13 @@ impl Arq {
 
     /// Begins anew: all PDUs below a number are acknowledged, these parts are to be sent again, and the last PDU is `last`.
     pub(super) fn begin(&mut self, number: u64, again: VecDeque<Span>, last: Span) {
-        let again_bytes = again.iter().map(|(from, to)| to - from).sum();
+        let again_bytes = again.iter().map(|span| span.bytes()).sum();
         *self = Arq { again, again_bytes, acknowledged: number, last, ..Arq::new(self.options) };
     }
 
     /// Stops unless what is to be sent again is counted; `next` is the number of the next PDU.
     pub(super) fn check(&self, next: u64) {
-        let again: u64 = self.again.iter().map(|(from, to)| to - from).sum();
+        let again: u64 = self.again.iter().map(|span| span.bytes()).sum();
         assert_eq!(self.again_bytes, again, "the bytes to be sent again are those of the parts");
         assert!(self.acknowledged <= next, "only what was sent is acknowledged");
     }
@@ -111,19 +124,19 @@ impl Arq {
     /// The next part to be sent again that fits into `room` bytes with a header; it may be a part of a PDU.
     pub(super) fn next_again(&mut self, room: u32, header: u32) -> Option<Span> {
         let fits = u64::from(room.checked_sub(header + 1)?) + 1;
-        let (from, to) = self.again.pop_front()?;
+        let Span { from, to } = self.again.pop_front()?;
         let end = to.min(from + fits);
         if end < to {
-            self.again.push_front((end, to));
+            self.again.push_front(Span { from: end, to });
         }
         self.again_bytes -= end - from;
-        Some((from, end))
+        Some(Span { from, to: end })
     }
     /// Queues a part to be sent again, unless it is queued already.
     pub(super) fn repeat(&mut self, span: Span) {
-        if !self.again.iter().any(|(from, to)| *from < span.1 && span.0 < *to) {
+        if !self.again.iter().any(|other| other.from < span.to && span.from < other.to) {
             self.again.push_back(span);
-            self.again_bytes += span.1 - span.0;
+            self.again_bytes += span.bytes();
         }
     }
     /// Whether a block with these bytes asks for a report; `empty` if nothing is left to send behind it, or the window
@@ -137,7 +150,7 @@ impl Arq {
         if asks {
             (self.pdus_since_poll, self.bytes_since_poll, self.ask_now) = (0, 0, false);
             // TS 36.322 section 5.2.2.1: the answer has to cover the last new PDU, whichever PDU has the poll.
-            self.asked = Some((self.last.1, now + poll_again));
+            self.asked = Some((self.last.to, now + poll_again));
         }
         asks
     }

@@ -7,14 +7,21 @@ use radio::channel::Sites;
 use random::Generator;
 use units::Time;
 
+/// When a station measures the channel, in slots.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measuring {
+    /// From one measurement to the next.
+    pub period: u64,
+    /// From a measurement to its use.
+    pub processing: u64,
+}
+
 /// The options of a terminal's radio link.
 pub(super) struct RadioLink {
     pub standard: Standard,
     /// The scheme, if it does not follow the channel.
     pub fixed: Option<u8>,
-    /// Slots from one measurement to the next, and from a measurement to its use.
-    pub period: u64,
-    pub processing: u64,
+    pub measuring: Measuring,
     pub sites: Sites,
     /// The site that serves the terminal.
     pub serving: usize,
@@ -27,14 +34,15 @@ pub(super) struct RadioLink {
 
 impl RadioLink {
     pub(super) fn new(
-        (standard, fixed): (Standard, Option<u8>),
-        (period, processing): (u64, u64),
+        standard: Standard,
+        fixed: Option<u8>,
+        measuring: Measuring,
         sites: Sites,
         errors: [BlockErrors; 2],
         streams: [Generator; 2],
     ) -> RadioLink {
         let (serving, measured) = (0, (0, None));
-        RadioLink { standard, fixed, period, processing, sites, serving, errors, streams, measured }
+        RadioLink { standard, fixed, measuring, sites, serving, errors, streams, measured }
     }
 
     /// The scheme that the station uses in a slot: that of the last measurement that it knows.
@@ -42,9 +50,10 @@ impl RadioLink {
         if self.fixed.is_some() {
             return self.fixed;
         }
-        let number = slot.saturating_sub(self.processing) / self.period + 1;
+        let Measuring { period, processing } = self.measuring;
+        let number = slot.saturating_sub(processing) / period + 1;
         if self.measured.0 != number {
-            let at = Time::from_nanos((number - 1) * self.period * self.standard.slot().as_nanos());
+            let at = Time::from_nanos((number - 1) * period * self.standard.slot().as_nanos());
             self.measured = (number, self.standard.scheme(self.sites.sinr_db(self.serving, at)));
         }
         self.measured.1
@@ -55,7 +64,7 @@ impl RadioLink {
         if self.fixed.is_some() {
             return u64::MAX;
         }
-        self.measured.0 * self.period + self.processing
+        self.measured.0 * self.measuring.period + self.measuring.processing
     }
 
     /// Another site serves the terminal.

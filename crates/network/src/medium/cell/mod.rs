@@ -160,7 +160,7 @@ impl Cells {
 }
 
 impl Medium for Cells {
-    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+    fn offer(&mut self, now: Time, from: u16, to: u16, mut packet: Box<Packet>, exits: &mut Exits) {
         self.run(now, exits);
         packet.attach(from, to);
         let (number, way) = if from == 0 { (usize::from(to) - 1, DOWN) } else { (usize::from(from) - 1, UP) };

@@ -3,7 +3,7 @@
 use super::arq::ArqOptions;
 use super::bearer::{Bearer, BearerOptions};
 use super::harq::Harq;
-use super::link::RadioLink;
+use super::link::{Measuring, RadioLink};
 use super::site::Site;
 use super::standard::Standard;
 use super::terminal::{Direction, Requests, Terminal};
@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::medium::{self, Lane, MediumOptions, Outlook, Way, channel};
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use radio::channel::Sites;
 use random::Generator;
 use std::collections::VecDeque;
@@ -310,6 +310,7 @@ fn cell(options: &MediumOptions<'_>, cell: &CellOptions, air: Air) -> Result<Cel
     let first_grant = cell.first_grant.as_bytes();
     let slot = standard.slot();
     let processing = cell.processing;
+    let measuring = Measuring { period: cqi_period, processing };
     let terminals = options.attachments.len() - 1;
     let scheduler =
         || scheduler::build(cell.scheduler.name, &cell.scheduler.arguments, terminals, slot.as_nanos());
@@ -321,7 +322,7 @@ fn cell(options: &MediumOptions<'_>, cell: &CellOptions, air: Air) -> Result<Cel
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
         let own = CellOptions::of(own);
         let mcs = air.scheme(own.mcs).map_err(unusable)?;
-        let mut link = radio_link(&own, air, (places, cell.interference), (cqi_period, processing), &stream)?;
+        let mut link = radio_link(&own, air, places, cell.interference, measuring, &stream)?;
         let mut trigger = handover::build(own.handover.name, &own.handover.arguments, places.len())?;
         if let Some(trigger) = &mut trigger {
             link.serving = trigger.start(&mut |site| link.sites.sinr_db(site, Time::ZERO));
@@ -339,7 +340,7 @@ fn cell(options: &MediumOptions<'_>, cell: &CellOptions, air: Air) -> Result<Cel
             let buffer = BufferOptions {
                 queue: &values.queue,
                 name: &place,
-                setup: Setup {
+                setup: LinkProperties {
                     rate: Some(rate),
                     round_trip: ROUND_TRIP,
                     mtu: values.mtu,
@@ -422,22 +423,24 @@ fn bearer(rlc: Rlc, cell: &CellOptions, standard: Standard) -> BearerOptions {
 fn radio_link(
     own: &CellOptions,
     air: Air,
-    (places, interference): (&[f64], f64),
-    timing: (u64, u64),
+    places: &[f64],
+    interference: f64,
+    measuring: Measuring,
     stream: &dyn Fn(&str) -> Generator,
 ) -> Result<RadioLink, BuildError> {
     let Air { standard, bandwidth_hz, .. } = air;
     let wave = &own.channel;
     let channel = |(number, at_m): (usize, &f64)| {
         let site = channel::Site { number, count: places.len(), at_m: *at_m };
-        channel::build(wave.name, &wave.arguments, &channel::Setup { stream, bandwidth_hz, site })
+        channel::build(wave.name, &wave.arguments, &channel::ChannelInputs { stream, bandwidth_hz, site })
     };
     let channels = places.iter().enumerate().map(channel).collect::<Result<_, _>>()?;
     let errors = |fails: &Component| errors::build(fails.name, &fails.arguments);
     let uplink = own.uplink_block_errors.as_ref().unwrap_or(&own.block_errors);
     Ok(RadioLink::new(
-        (standard, air.scheme(own.mcs).map_err(unusable)?),
-        timing,
+        standard,
+        air.scheme(own.mcs).map_err(unusable)?,
+        measuring,
         Sites::new(channels, interference),
         [errors(&own.block_errors)?, errors(uplink)?],
         [stream("errors down"), stream("errors up")],

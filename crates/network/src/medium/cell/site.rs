@@ -57,7 +57,7 @@ impl Site {
     }
 
     /// Finds the terminals that can be served in a slot, and gives them their priorities.
-    pub(super) fn rank(&mut self, way: usize, (slot, prbs): (u64, u16), terminals: &mut [Terminal]) {
+    pub(super) fn rank(&mut self, way: usize, slot: u64, prbs: u16, terminals: &mut [Terminal]) {
         self.candidates.clear();
         for ready in self.ready[way].iter_mut().filter(|ready| ready.from <= slot) {
             if ready.until <= slot {

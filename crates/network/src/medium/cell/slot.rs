@@ -16,7 +16,7 @@ impl Cells {
     /// Processes a slot, the next one in which something happens.
     pub(super) fn process(&mut self, slot: u64, exits: &mut Exits) {
         let now = self.start_of(slot);
-        self.end_blocks((slot, now), exits);
+        self.end_blocks(slot, now, exits);
         while let Some((_, number)) = self.timers.next().filter(|(at, _)| *at <= now) {
             self.timers.set(number, None);
             self.terminals[number].due = u64::MAX;
@@ -35,7 +35,7 @@ impl Cells {
     }
 
     /// The blocks of the last slot have been received, or not.
-    fn end_blocks(&mut self, (slot, now): (u64, Time), exits: &mut Exits) {
+    fn end_blocks(&mut self, slot: u64, now: Time, exits: &mut Exits) {
         let mut in_air = std::mem::take(&mut self.in_air);
         for sent in in_air.drain(..) {
             self.end_block(sent, now, exits);
@@ -166,7 +166,7 @@ impl Cells {
         }
         for site in 0..self.sites.len() {
             let site = &mut self.sites[site];
-            site.rank(UP, (slot, self.prbs), &mut self.terminals);
+            site.rank(UP, slot, self.prbs, &mut self.terminals);
             let mut at = 0;
             while let Some((number, share)) = site.select(UP, at) {
                 at += 1;
@@ -195,13 +195,13 @@ impl Cells {
                 && terminal.downlink.harq.block(process).prbs <= site.left
             {
                 site.left -= terminal.downlink.harq.block(process).prbs;
-                self.in_air.push(terminal.send(DOWN, process, (slot, now)));
+                self.in_air.push(terminal.send(DOWN, process, slot, now));
             }
             site.set_ready(DOWN, *number, terminal.ready(DOWN, now, self.processing));
         }
         for site in 0..self.sites.len() {
             let site = &mut self.sites[site];
-            site.rank(DOWN, (slot, self.prbs), &mut self.terminals);
+            site.rank(DOWN, slot, self.prbs, &mut self.terminals);
             let mut at = 0;
             while let Some((number, share)) = site.select(DOWN, at) {
                 at += 1;
@@ -212,11 +212,11 @@ impl Cells {
                 let wanted = terminal.downlink.backlog() + terminal.uplink.report(now) + OVERHEAD;
                 let (prbs, bytes) = terminal.link.standard.fitting(mcs, wanted, share, false);
                 visit(&mut self.visited, terminal, number, slot);
-                if !terminal.fill(DOWN, process, (prbs, mcs, bytes), now, exits) {
+                if !terminal.fill(DOWN, &Grant { slot, prbs, mcs, bytes, process }, now, exits) {
                     continue;
                 }
                 site.left -= prbs;
-                self.in_air.push(terminal.send(DOWN, process, (slot, now)));
+                self.in_air.push(terminal.send(DOWN, process, slot, now));
                 site.schedulers[DOWN].note(slot, number, 8 * bytes);
             }
         }
@@ -230,9 +230,8 @@ impl Cells {
             {
                 terminal.requests.grants.pop_front();
                 let again = terminal.uplink.harq.block(grant.process).attempt > 0;
-                let block = (grant.prbs, grant.mcs, grant.bytes);
-                if again || terminal.fill(UP, grant.process, block, now, exits) {
-                    self.in_air.push(terminal.send(UP, grant.process, (slot, now)));
+                if again || terminal.fill(UP, &grant, now, exits) {
+                    self.in_air.push(terminal.send(UP, grant.process, slot, now));
                 }
             }
         }
@@ -247,7 +246,7 @@ impl Cells {
             for way in [DOWN, UP] {
                 site.set_ready(way, number, terminal.ready(way, now, self.processing));
             }
-            let next = terminal.next_slot(slot, now, (self.slot_ns, self.processing));
+            let next = terminal.next_slot(slot, now, self.slot_ns, self.processing);
             if cfg!(debug_assertions) {
                 terminal.check();
             }

@@ -255,17 +255,11 @@ impl Terminal {
 
     /// Fills the block of a process; returns whether there was anything to fill it with.
     #[inline]
-    pub(super) fn fill(
-        &mut self,
-        way: usize,
-        process: usize,
-        (prbs, mcs, bytes): (u16, u8, u32),
-        now: Time,
-        exits: &mut Exits,
-    ) -> bool {
+    pub(super) fn fill(&mut self, way: usize, grant: &Grant, now: Time, exits: &mut Exits) -> bool {
         let (ahead, behind) = self.both(way);
+        let Grant { process, bytes, .. } = *grant;
         let block = ahead.harq.block(process);
-        (block.prbs, block.mcs, block.bytes) = (prbs, mcs, bytes);
+        (block.prbs, block.mcs, block.bytes) = (grant.prbs, grant.mcs, bytes);
         // A report of the other direction goes first (TS 36.322 section 5.1.3.1.1).
         if behind.bearer.report_size(now).is_some()
             && let Some((status, size)) = behind.bearer.take_report(now, bytes.saturating_sub(MAC_HEADER))
@@ -292,7 +286,7 @@ impl Terminal {
     }
 
     /// Sends the block of a process; it is in the air until the end of the slot.
-    pub(super) fn send(&mut self, way: usize, process: usize, (slot, now): (u64, Time)) -> InAir {
+    pub(super) fn send(&mut self, way: usize, process: usize, slot: u64, now: Time) -> InAir {
         let (attachment, link) = (self.attachment, &mut self.link);
         let direction = if way == DOWN { &mut self.downlink } else { &mut self.uplink };
         direction.harq.send(process, slot);
@@ -323,7 +317,7 @@ impl Terminal {
 
     /// The next slot behind `slot` in which something happens at the terminal, but for new blocks.
     #[inline]
-    pub(super) fn next_slot(&self, slot: u64, now: Time, (slot_ns, processing): (u64, u64)) -> Option<u64> {
+    pub(super) fn next_slot(&self, slot: u64, now: Time, slot_ns: u64, processing: u64) -> Option<u64> {
         let Terminal { downlink, uplink, requests, .. } = self;
         let again = uplink.harq.next_due().map(|due| due.saturating_sub(processing));
         let timers = [&downlink.bearer, &uplink.bearer].map(|bearer| bearer.next_timer(now));

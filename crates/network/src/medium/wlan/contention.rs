@@ -54,6 +54,14 @@ fn station(turn: u64) -> u16 {
     turn as u16
 }
 
+/// When the next station begins to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub start: u64,
+    /// Before this time no packet arrives that is alone in a data frame.
+    pub end: u64,
+}
+
 /// The stations of a medium; times in ns.
 #[derive(Debug)]
 pub(super) struct Contention {
@@ -107,9 +115,9 @@ impl Contention {
         self.ears.get(usize::from(number))
     }
 
-    /// When the next station begins to send, and before when no packet arrives that is alone in a data frame.
+    /// When the next station begins to send.
     /// If all hear each other, no other begins before the first has ended, and of frames that begin together none arrives.
-    pub(super) fn next(&self, standard: &Standard) -> (u64, u64) {
+    pub(super) fn next(&self, standard: &Standard) -> Turn {
         let (mut start, mut end) = (NEVER, NEVER);
         if self.first != NEVER {
             start = self.shared.slot(slot(self.first), standard);
@@ -122,7 +130,7 @@ impl Contention {
                 end = end.min(own.start + own.shortest);
             }
         }
-        (start, end)
+        Turn { start, end }
     }
 
     /// Takes the stations that begin to send at `now` out of the contention, in their order. If all hear each other, those
@@ -209,7 +217,7 @@ impl Contention {
         let deaf = &self.hidden[usize::from(heard.from)];
         for (number, (own, ear)) in self.own.iter_mut().zip(&mut self.ears).enumerate() {
             if number == usize::from(heard.from) {
-                ear.send(&mut own.clock, (heard.start, heard.end), standard);
+                ear.send(&mut own.clock, heard.start, heard.end, standard);
             } else if !deaf[number] {
                 own.clock.count(heard.start, standard);
                 if own.clock.count_from <= heard.start {
@@ -279,7 +287,8 @@ impl Contention {
     pub(super) fn back_off(
         &mut self,
         number: u16,
-        (now, slots): (u64, u64),
+        now: u64,
+        slots: u64,
         shortest: Option<u64>,
         standard: &Standard,
     ) {

@@ -67,7 +67,7 @@ impl Ear {
     }
 
     /// It sends itself.
-    pub(super) fn send(&mut self, clock: &mut Clock, (start, end): (u64, u64), standard: &Standard) {
+    pub(super) fn send(&mut self, clock: &mut Clock, start: u64, end: u64, standard: &Standard) {
         clock.count(start, standard);
         // It does not hear what begins together with its own frame, or too shortly before it to be sensed.
         let is_unheard = self.frame.1 <= start && start - self.frame.1 < standard.sense;

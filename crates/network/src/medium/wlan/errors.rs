@@ -69,7 +69,8 @@ impl FrameErrors {
     pub(super) fn probability(
         &self,
         at: Time,
-        (modulation, bytes): (Modulation, u32),
+        modulation: Modulation,
+        bytes: u32,
         channel: &mut Channel,
     ) -> f64 {
         match self {
@@ -98,6 +99,6 @@ impl Link {
     /// Whether a frame fails. Each takes one draw.
     pub(super) fn fails(&mut self, at: Time, up: bool, modulation: Modulation, bytes: u32) -> bool {
         let draw = self.streams[usize::from(up)].unit();
-        draw < self.errors.probability(at, (modulation, bytes), &mut self.channel)
+        draw < self.errors.probability(at, modulation, bytes, &mut self.channel)
     }
 }

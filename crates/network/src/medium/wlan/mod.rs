@@ -24,7 +24,7 @@ use crate::buffer::{MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::exits::Exits;
 use crate::packet::Packet;
-use contention::Contention;
+use contention::{Contention, Turn};
 use ear::Heard;
 use standard::{Control, Modulation, Standard};
 use station::{Left, Limits, Station};
@@ -87,7 +87,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(kind: Kind, (sender, receiver): (u16, u16), start: u64, duration: u64) -> Frame {
+    fn new(kind: Kind, sender: u16, receiver: u16, start: u64, duration: u64) -> Frame {
         Frame { kind, sender, receiver, start, end: start + duration, collides: false }
     }
 }
@@ -152,7 +152,8 @@ impl Wlan {
 
     /// Determines when something happens next, and before when no packet arrives anywhere, from what is known of stations
     /// that contend.
-    fn find_next_event(&mut self, (mut event, mut arrival): (u64, u64)) {
+    fn find_next_event(&mut self, turn: Turn) {
+        let Turn { start: mut event, end: mut arrival } = turn;
         if self.arrives_early && event != NEVER {
             arrival = event + self.shortest;
         }
@@ -196,7 +197,7 @@ impl Wlan {
             self.respond(frame);
         }
         let mut next = self.contention.next(&self.standard);
-        if next.0 == now {
+        if next.start == now {
             let mut beginning = std::mem::take(&mut self.beginning);
             self.contention.take_beginning(now, &mut beginning, &self.standard);
             self.transmit(now, &beginning, exits);
@@ -226,10 +227,10 @@ impl Wlan {
             station.plan(Time::from_nanos(now), &self.standard, self.limits, peer, exits);
             let mut frame = if station.plan.bytes > self.rts_threshold {
                 let duration = self.standard.control[station.plan.rate].rts;
-                Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
+                Frame::new(Kind::Rts, *number, station.receiver, now, duration)
             } else {
                 station.begin(Time::from_nanos(now), &self.standard);
-                Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
+                Frame::new(Kind::Data, *number, station.receiver, now, station.plan.duration)
             };
             frame.collides = collides;
             end = end.max(frame.end);
@@ -312,13 +313,13 @@ impl Wlan {
         let received = ear.map_or(!frame.collides, |ear| ear.has_received(frame.sender, frame.start));
         let now = frame.end;
         let follow = now + self.standard.sifs;
-        let ends = (frame.receiver, frame.sender);
+        let answer = |kind, duration| Frame::new(kind, frame.receiver, frame.sender, follow, duration);
         match frame.kind {
             Kind::Rts => {
                 let is_free = ear.is_none_or(|ear| !ear.is_announced(now));
                 let cts = self.control(frame.sender).cts;
                 if received && is_free {
-                    self.follow(Frame::new(Kind::Cts, ends, follow, cts));
+                    self.follow(answer(Kind::Cts, cts));
                 } else {
                     self.stations[sender].miss_rts(self.limits);
                     self.fail(sender, now, follow + cts, exits);
@@ -326,7 +327,7 @@ impl Wlan {
             }
             Kind::Cts if received => {
                 let duration = self.stations[receiver].plan.duration;
-                self.follow(Frame::new(Kind::Data, ends, follow, duration));
+                self.follow(answer(Kind::Data, duration));
             }
             Kind::Cts => {
                 self.stations[receiver].miss_rts(self.limits);
@@ -362,7 +363,7 @@ impl Wlan {
         if good > 0 {
             station.settle(now, now + self.delay, &mut self.handed, exits);
             let response = self.stations[sender].plan.response;
-            self.follow(Frame::new(Kind::Response, (frame.receiver, frame.sender), follow, response));
+            self.follow(Frame::new(Kind::Response, frame.receiver, frame.sender, follow, response));
             if self.handed.len() > MAX_IN_FLIGHT {
                 self.stations[sender].buffer.overflow_line(exits);
             }
@@ -393,7 +394,7 @@ impl Wlan {
         }
         let slots = station.backoff.below(u64::from(station.window) + 1);
         let shortest = station.load(at, exits).map(|size| self.shortest(size));
-        self.contention.back_off(number as u16, (now, slots), shortest, &self.standard);
+        self.contention.back_off(number as u16, now, slots, shortest, &self.standard);
     }
 
     /// How long a frame with a packet of this size takes at least.
@@ -418,7 +419,7 @@ fn take(frames: &mut Vec<Frame>, condition: impl Fn(&Frame) -> bool) -> Option<F
 }
 
 impl Medium for Wlan {
-    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+    fn offer(&mut self, now: Time, from: u16, to: u16, mut packet: Box<Packet>, exits: &mut Exits) {
         self.run(now, exits);
         packet.attach(from, to);
         let station = &mut self.stations[usize::from(from)];

@@ -7,7 +7,7 @@ use super::{NEVER, Wlan, errors, rate_control};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::error::BuildError;
 use crate::medium::{Attached, Lane, MediumOptions, channel};
-use crate::queue::Setup;
+use crate::queue::LinkProperties;
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Choice, Component, OptionError, Options};
 use units::{Duration, Rate, Size};
@@ -260,7 +260,12 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         let buffer = BufferOptions {
             queue: &own.queue,
             name,
-            setup: Setup { rate: Some(rate), round_trip: ROUND_TRIP, mtu: own.mtu, flows: options.flows },
+            setup: LinkProperties {
+                rate: Some(rate),
+                round_trip: ROUND_TRIP,
+                mtu: own.mtu,
+                flows: options.flows,
+            },
             delays: options.delays,
             interest: options.interest,
         };
@@ -271,7 +276,7 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
                 // The access point sends to a terminal at the rate of the terminal.
                 let from_station = options.station && number == 0;
                 let whose = if from_station { &each[peer] } else { own };
-                let setup = rate_control::Setup {
+                let setup = rate_control::RateControlInputs {
                     durations: &durations,
                     fixed: self::fixed(&standard, whose).map_err(unusable)?,
                     stream: stream(&format!("rates {peer}")),
@@ -287,7 +292,7 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
             channel: channel::build(
                 wave.name,
                 &wave.arguments,
-                &channel::Setup { stream: &stream, bandwidth_hz, site: channel::Site::ONLY },
+                &channel::ChannelInputs { stream: &stream, bandwidth_hz, site: channel::Site::ONLY },
             )?,
             errors: errors::build(fails.name, &fails.arguments)?,
             streams: [stream("errors down"), stream("errors up")],

@@ -1,7 +1,7 @@
 //! What a WLAN can carry: the rate of a station that sends alone.
 
 use super::options::{self, WlanOptions};
-use super::rate_control::{self, Setup};
+use super::rate_control::{self, RateControlInputs};
 use super::standard::{DELIMITER, LONGEST, MOST_BYTES, Standard};
 use crate::medium::{Outlook, Way};
 use random::Generator;
@@ -19,7 +19,7 @@ pub(super) fn outlook(way: &Way<'_>) -> Option<Outlook> {
     let durations: Vec<u64> = standard.rates[..usable].iter().map(|rate| rate.duration(1500)).collect();
     let control = &sender.rate_control;
     // What it would draw does not matter.
-    let setup = Setup { durations: &durations, fixed, stream: Generator::new(0, "outlook") };
+    let setup = RateControlInputs { durations: &durations, fixed, stream: Generator::new(0, "outlook") };
     let only = rate_control::build(control.name, &control.arguments, setup).ok()?.only();
     let possible = only.map_or(0..usable, |only| only..only + 1);
     let rate = |place: &usize| rate(&standard, *place, &medium, sender.mtu);

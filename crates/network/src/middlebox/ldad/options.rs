@@ -102,7 +102,7 @@ impl Settings {
         })
     }
     /// The stream of a flow's estimation errors. It depends on the ends of the flow, not on other flows.
-    pub(super) fn errors(&self, (terminal, server): Ends) -> Option<Generator> {
+    pub(super) fn errors(&self, Ends { terminal, server }: Ends) -> Option<Generator> {
         self.errors.map(|seed| Generator::new(seed, &format!("{terminal} {server}")))
     }
 }

@@ -72,7 +72,7 @@ impl Nat {
             receiver = SocketAddr::new(own, *mapped);
             from = own;
         }
-        icmp::set_embedded(&mut packet.bytes, before, [from, to], (sender, receiver))
+        icmp::set_embedded(&mut packet.bytes, before, [from, to], sender, receiver)
             .map_err(|_| Refusal::Untranslatable)?;
         readdress(packet, from, to);
         if from_inside {

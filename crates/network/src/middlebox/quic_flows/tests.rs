@@ -43,7 +43,8 @@ fn what_is_little_larger_than_the_smallest_is_an_acknowledgement() {
 
 #[test]
 fn the_flow_that_was_silent_for_longest_is_forgotten() {
-    let ends = |port: u16| (SocketAddr::from(([10, 0, 0, 1], port)), SocketAddr::from(([10, 0, 0, 9], 443)));
+    let server = SocketAddr::from(([10, 0, 0, 9], 443));
+    let ends = |port: u16| Ends { terminal: ([10, 0, 0, 1], port).into(), server };
     let mut flows: Flows<u16> = Flows { by_ends: BTreeMap::new(), slots: Vec::new(), most: 2 };
     let mut find = |at, port| flows.find(Time::from_nanos(at), ends(port), || port);
     assert_eq!([find(0, 1), find(1, 2), find(2, 1)], [Found::New(0), Found::New(1), Found::Known(0)]);

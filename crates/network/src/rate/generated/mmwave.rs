@@ -65,10 +65,10 @@ fn fitted(quality: &[Option<f64>]) -> Vec<f64> {
     let (low, high) = GAINS;
     if mean(&plain, low) > MEAN {
         // A smaller stretch gives a higher mean.
-        let stretch = meeting((0.05, 1.0), |s| mean(&shares(1.0 / s), low));
+        let stretch = meeting(0.05, 1.0, |s| mean(&shares(1.0 / s), low));
         return rates(&shares(1.0 / stretch), low).collect();
     }
-    let gain = meeting((low, high), |gain| mean(&plain, gain));
+    let gain = meeting(low, high, |gain| mean(&plain, gain));
     rates(&plain, gain).collect()
 }
 
@@ -87,7 +87,7 @@ fn mean(shares: &[f64], gain: f64) -> f64 {
 }
 
 /// The argument at which a rising mean equals that of the paper.
-fn meeting((mut low, mut high): (f64, f64), mean: impl Fn(f64) -> f64) -> f64 {
+fn meeting(mut low: f64, mut high: f64, mean: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
         if mean(middle) < MEAN { low = middle } else { high = middle }

@@ -169,9 +169,9 @@ struct Slots {
 }
 
 struct Slot {
-    /// See `Place::taken`.
+    /// See `ListedRepresentation::taken`.
     taken: Option<(usize, usize, Listing)>,
-    /// See `Place::is_twice`.
+    /// See `ListedRepresentation::is_twice`.
     is_twice: bool,
     has_initialization: bool,
 }

@@ -213,7 +213,7 @@ fn parse(text: &str, options: &MpdOptions, listed: &indexed::Listed) -> Result<D
     for (period, span) in spans {
         let window = Window { span, is_static, open };
         let number = periods.len();
-        periods.push(tracks::read(&period, (window, number), options, listed, &mut reading)?);
+        periods.push(tracks::read(&period, window, number, options, listed, &mut reading)?);
     }
     Ok(Draft { periods, notes: reading.notes() })
 }

@@ -20,7 +20,7 @@ pub(super) fn ticks(
         let stated = run.number("t", 0, u64::MAX)?;
         let origin = *origin.get_or_insert(stated.unwrap_or(0));
         let begin = match stated {
-            Some(stated) => follow(&run, (stated, origin), &mut ticks, times, reading)?,
+            Some(stated) => follow(&run, stated, origin, &mut ticks, times, reading)?,
             None => end,
         };
         let duration = run
@@ -60,7 +60,8 @@ pub(super) fn ticks(
 /// where times are rounded.
 fn follow(
     run: &Element<'_>,
-    (stated, origin): (u64, u64),
+    stated: u64,
+    origin: u64,
     ticks: &mut [(u64, u64)],
     times: &Times<'_>,
     reading: &mut Reading,

@@ -17,12 +17,12 @@ use units::{Duration, Rate};
 #[derive(Debug)]
 pub(super) struct PeriodDraft {
     pub(super) period: Period,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ListedRepresentation>,
 }
 
 /// A representation of the MPD.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ListedRepresentation {
     pub(super) id: String,
     /// Its track and its number in the period, and its segments in the MPD; `None` if it is not taken.
     pub(super) taken: Option<(usize, usize, Listing)>,
@@ -36,7 +36,8 @@ const TRICK_MODE: &str = "http://dashif.org/guidelines/trickmode";
 /// Reads a period, which has this number, counted from 0.
 pub(super) fn read(
     period: &Element<'_>,
-    (window, number): (Window, usize),
+    window: Window,
+    number: usize,
     options: &MpdOptions,
     listed: &Listed,
     reading: &mut Reading,
@@ -96,10 +97,12 @@ pub(super) fn read(
 }
 
 /// The names of all representations, each once: those of sets that are not played may have a name twice.
-fn places(period: &Element<'_>) -> Vec<Place> {
+fn places(period: &Element<'_>) -> Vec<ListedRepresentation> {
     let representations = period.children("AdaptationSet").flat_map(|set| set.children("Representation"));
     let ids: BTreeSet<&str> = representations.filter_map(|one| one.attribute("id")).collect();
-    ids.into_iter().map(|id| Place { id: id.to_owned(), taken: None, is_twice: false }).collect()
+    ids.into_iter()
+        .map(|id| ListedRepresentation { id: id.to_owned(), taken: None, is_twice: false })
+        .collect()
 }
 
 /// The adaptation sets of video and of audio, by [`Kind`].

@@ -3,7 +3,7 @@
 mod requests;
 mod responses;
 
-use crate::http2::session::{Session, Step};
+use crate::http2::session::{Http2Connection, Step};
 use crate::http2::turns::{Turn, Turns};
 use crate::http2::{MAX_FIELD_SECTION, MAX_STREAMS, SERVER_WINDOWS};
 use crate::{Answer, Body, Delayed, Site};
@@ -55,7 +55,7 @@ impl Exchange {
 /// The server end of a connection.
 #[derive(Debug)]
 pub(crate) struct Http2Server {
-    session: Session,
+    session: Http2Connection,
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
     delayed: Delayed,
@@ -83,7 +83,7 @@ impl Http2Server {
             ..Settings::default()
         };
         Http2Server {
-            session: Session::new(Side::Server, &settings, &SERVER_WINDOWS),
+            session: Http2Connection::new(Side::Server, &settings, &SERVER_WINDOWS),
             stream: None,
             exchanges: BTreeMap::new(),
             delayed: Delayed::default(),

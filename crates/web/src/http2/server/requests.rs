@@ -11,10 +11,19 @@ use http::message::Malformed;
 use http::qpack::Field;
 use units::Time;
 
+/// The fields of a HEADERS frame.
+struct FieldSection {
+    stream: u32,
+    /// Whether nothing follows on the stream.
+    ends: bool,
+    /// `None` if they are too large.
+    fields: Option<Vec<Field>>,
+}
+
 impl Http2Server {
     pub(super) fn on_step(&mut self, now: Time, step: Step, site: &mut dyn Site) -> Result<(), Error> {
         match step {
-            Step::Fields(stream, fields, ends) => self.on_fields(now, (stream, ends), fields, site)?,
+            Step::Fields(stream, fields, ends) => self.on_fields(now, stream, ends, fields, site)?,
             Step::Data(stream, length) => self.on_data(stream, length)?,
             Step::ContentEnd(stream) => self.on_end(now, stream, site)?,
             Step::Reset(stream, _) => {
@@ -87,7 +96,8 @@ impl Http2Server {
     fn on_fields(
         &mut self,
         now: Time,
-        (stream, ends): (u32, bool),
+        stream: u32,
+        ends: bool,
         fields: Option<Vec<Field>>,
         site: &mut dyn Site,
     ) -> Result<(), Error> {
@@ -103,7 +113,7 @@ impl Http2Server {
             if self.exchanges.len() >= MAX_STREAMS as usize || self.closing {
                 return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than allowed"));
             }
-            return self.on_request(now, (stream, ends), (fields, priority), site);
+            return self.on_request(now, FieldSection { stream, ends, fields }, priority, site);
         }
         match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
             Some(Stage::Receiving { .. }) => {}
@@ -146,8 +156,8 @@ impl Http2Server {
     fn on_request(
         &mut self,
         now: Time,
-        (stream, ends): (u32, bool),
-        (fields, priority): (Option<Vec<Field>>, Option<Priority>),
+        FieldSection { stream, ends, fields }: FieldSection,
+        priority: Option<Priority>,
         site: &mut dyn Site,
     ) -> Result<(), Error> {
         let head = match fields.as_deref().map(http2::read_request) {

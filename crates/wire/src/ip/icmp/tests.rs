@@ -104,6 +104,6 @@ fn nothing_is_read_beyond_the_end() {
     let id = |last| SocketAddr::new([10, 0, 0, last].into(), 7);
     for size in 0..told.len() {
         let mut cut = told[..size].to_vec();
-        assert_eq!(set_embedded(&mut cut, ends, ends, (id(4), id(2))).is_ok(), size >= 56, "{size} bytes");
+        assert_eq!(set_embedded(&mut cut, ends, ends, id(4), id(2)).is_ok(), size >= 56, "{size} bytes");
     }
 }

@@ -178,7 +178,7 @@ impl Bearer {
         let mut left = room.saturating_sub(out.used);
         let header = self.options.headers.pdu.div_ceil(2);
         while let Some(span) = self.arq.as_mut().and_then(|arq| arq.next_again(left, header)) {
-            left -= (span.1 - span.0) as u32 + header;
+            left -= span.bytes() as u32 + header;
             self.split(span);
             out.spans.push(span);
         }
@@ -187,11 +187,11 @@ impl Bearer {
         }
         out.used = room - left;
         let empty = self.end == self.sent;
-        if let (Some(arq), Some((_, end))) = (&mut self.arq, out.spans.last().copied()) {
-            let bytes: u64 = out.spans.iter().map(|(from, to)| to - from).sum();
+        if let (Some(arq), Some(last)) = (&mut self.arq, out.spans.last().copied()) {
+            let bytes: u64 = out.spans.iter().map(|span| span.bytes()).sum();
             let stalled = !arq.may_send(self.next_number);
             if arq.wants_poll(now, bytes, (empty && source.is_empty()) || stalled) {
-                out.poll = Some(end);
+                out.poll = Some(last.to);
             }
         }
     }
@@ -243,16 +243,17 @@ impl Bearer {
             state: State::Missing,
         });
         self.next_number += 1;
-        out.spans.push((from, self.sent));
+        let span = Span { from, to: self.sent };
+        out.spans.push(span);
         if let Some(arq) = &mut self.arq {
-            arq.last = (from, self.sent);
+            arq.last = span;
         }
         room - halves.div_ceil(2) - (self.sent - from) as u32
     }
 
     /// Takes a received part of a block. Packets that are complete and in their order are handed over.
     #[inline]
-    pub(super) fn receive(&mut self, now: Time, (from, to): Span, far: &mut impl Far) {
+    pub(super) fn receive(&mut self, now: Time, Span { from, to }: Span, far: &mut impl Far) {
         // A part that was given up, or that was received before, is discarded.
         let mut at = self.pieces.partition_point(|piece| piece.end <= from.max(self.done));
         while let Some(piece) = self.pieces.get_mut(at).filter(|piece| piece.end <= to) {
@@ -267,7 +268,7 @@ impl Bearer {
 
     /// Gives up a part of a block after its last repetition, in the unacknowledged mode: its packets are lost. In the
     /// acknowledged mode a report will ask for it.
-    pub(super) fn give_up(&mut self, now: Time, (from, to): Span, far: &mut impl Far) {
+    pub(super) fn give_up(&mut self, now: Time, Span { from, to }: Span, far: &mut impl Far) {
         if self.arq.is_some() {
             return;
         }
@@ -276,7 +277,13 @@ impl Bearer {
         for piece in self.pieces.iter_mut().skip(first).take_while(|piece| piece.end <= to) {
             if piece.state == State::Missing {
                 piece.state = State::Gone;
-                Bearer::lose_packets(&mut self.packets, &mut self.inside, (now, start, piece.end), far);
+                Bearer::lose_packets(
+                    &mut self.packets,
+                    &mut self.inside,
+                    now,
+                    Span { from: start, to: piece.end },
+                    far,
+                );
             }
             start = piece.end;
         }
@@ -295,7 +302,8 @@ impl Bearer {
     fn lose_packets(
         packets: &mut VecDeque<Held>,
         inside: &mut crate::count::Count,
-        (now, from, to): (Time, u64, u64),
+        now: Time,
+        Span { from, to }: Span,
         far: &mut impl Far,
     ) {
         let first = packets.partition_point(|held| held.end <= from);
@@ -336,8 +344,8 @@ impl Bearer {
                 // The sender of the acknowledged mode has told the far end that it gave up.
                 State::Gone if self.arq.is_some() => {}
                 State::Missing | State::Gone if piece.end <= edge => {
-                    let span = (now, self.done, piece.end);
-                    Bearer::lose_packets(&mut self.packets, &mut self.inside, span, far);
+                    let span = Span { from: self.done, to: piece.end };
+                    Bearer::lose_packets(&mut self.packets, &mut self.inside, now, span, far);
                 }
                 State::Missing | State::Gone => break,
             }
@@ -436,7 +444,7 @@ impl Bearer {
     pub(super) fn take_report(&mut self, now: Time, room: u32) -> Option<(Status, u32)> {
         let places = Status::places(room)?;
         let missing: Vec<Span> = self.missing().take(places).collect();
-        let edge = self.missing().nth(places).map_or(self.reported, |(from, _)| from);
+        let edge = self.missing().nth(places).map_or(self.reported, |span| span.from);
         let number = self.number_at(edge);
         self.arq.as_mut()?.reported(now);
         let size = Status::size(missing.len());
@@ -447,7 +455,8 @@ impl Bearer {
     fn missing(&self) -> impl Iterator<Item = Span> {
         let starts = std::iter::once(self.done).chain(self.pieces.iter().map(|piece| piece.end));
         let all = starts.zip(&self.pieces).take_while(|(start, _)| *start < self.reported);
-        all.filter(|(_, piece)| piece.state == State::Missing).map(|(start, piece)| (start, piece.end))
+        all.filter(|(_, piece)| piece.state == State::Missing)
+            .map(|(from, piece)| Span { from, to: piece.end })
     }
 
     /// The number of the PDU that begins at a position.
@@ -458,22 +467,22 @@ impl Bearer {
 
     /// Takes a report at the sender.
     pub(super) fn take_status(&mut self, now: Time, status: &Status, far: &mut impl Far) {
-        let first = status.missing.first().map_or(status.number, |(from, _)| self.number_at(*from));
+        let first = status.missing.first().map_or(status.number, |span| self.number_at(span.from));
         let arq = self.arq.as_mut().expect("only the acknowledged mode has reports");
         arq.acknowledge(status.edge, first);
         for span in &status.missing {
-            let at = self.pieces.partition_point(|piece| piece.end <= span.0);
+            let at = self.pieces.partition_point(|piece| piece.end <= span.from);
             let Some(piece) = self.pieces.get_mut(at).filter(|piece| piece.state == State::Missing) else {
                 continue;
             };
+            let span = Span { from: span.from, to: piece.end };
             piece.repeats += 1;
             if piece.repeats > arq.options.repeats {
                 // TS 36.322 section 5.2.1 indicates a failure to the upper layers. Here this PDU is given up.
                 piece.state = State::Gone;
-                let span = (now, span.0, piece.end);
-                Bearer::lose_packets(&mut self.packets, &mut self.inside, span, far);
+                Bearer::lose_packets(&mut self.packets, &mut self.inside, now, span, far);
             } else {
-                arq.repeat((span.0, piece.end));
+                arq.repeat(span);
             }
         }
         self.advance(now, far);
@@ -513,7 +522,7 @@ impl Bearer {
     }
 
     /// Makes a piece end at both ends of a span, which is within one piece.
-    fn split(&mut self, (from, to): Span) {
+    fn split(&mut self, Span { from, to }: Span) {
         for position in [from, to] {
             let at = self.pieces.partition_point(|piece| piece.end <= position);
             let start = at.checked_sub(1).map_or(self.done, |before| self.pieces[before].end);

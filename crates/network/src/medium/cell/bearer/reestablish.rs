@@ -1,6 +1,6 @@
 //! A bearer begins anew after a handover.
 
-use super::{Bearer, Far, Held, Piece, State};
+use super::{Bearer, Far, Held, Piece, Span, State};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -35,7 +35,7 @@ impl Bearer {
                 self.end += u64::from(self.size_of(packet.size));
                 let state = if is_whole { State::Received(received) } else { State::Missing };
                 if !is_whole {
-                    again.push_back((from, self.end));
+                    again.push_back(Span { from, to: self.end });
                 }
                 self.pieces.push_back(Piece { end: self.end, number: self.next_number, repeats: 0, state });
                 self.next_number += 1;
@@ -47,11 +47,11 @@ impl Bearer {
                 far.lose(now, packet);
             }
         }
-        let last = (self.pieces.iter().rev().nth(1).map_or(base, |piece| piece.end), self.end);
+        let from = self.pieces.iter().rev().nth(1).map_or(base, |piece| piece.end);
         (self.done, self.highest, self.reported) = (base, base, base);
         (self.sent, self.clear_since, self.received_at, self.reordering) = (self.end, now, Time::ZERO, None);
         if let Some(arq) = &mut self.arq {
-            arq.begin(first, again, last);
+            arq.begin(first, again, Span { from, to: self.end });
         }
         self.advance(now, far);
     }

@@ -8,7 +8,7 @@
 //! Simplified: no frame of a sample is sent at a rate that is slower than the best one and known to be; all rates take
 //! part in draws alike; a rate that was never tried counts as never acknowledged.
 
-use super::{Build, RateControl, Setup};
+use super::{Build, RateControl, RateControlInputs};
 use random::Generator;
 use units::parameter::{Options, Row};
 use units::{Duration, Time};
@@ -65,7 +65,7 @@ struct Minstrel {
 }
 
 impl Minstrel {
-    fn new(options: &MinstrelOptions, setup: Setup<'_>) -> Minstrel {
+    fn new(options: &MinstrelOptions, setup: RateControlInputs<'_>) -> Minstrel {
         let of_rate = |duration: &u64| OfRate { duration: *duration, ..OfRate::default() };
         let rates: Vec<OfRate> = setup.durations.iter().map(of_rate).collect();
         // Before anything is known: the highest rate, and down from there by the chain.

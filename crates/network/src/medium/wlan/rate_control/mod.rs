@@ -21,7 +21,7 @@ pub(super) trait RateControl {
 }
 
 /// The inputs for building a rate control.
-pub(super) struct Setup<'a> {
+pub(super) struct RateControlInputs<'a> {
     /// How long a frame of 1500 bytes takes at each rate, with its overhead and its response, in ns.
     pub durations: &'a [u64],
     /// The place of the fixed rate in the list.
@@ -30,7 +30,7 @@ pub(super) struct Setup<'a> {
 }
 
 /// The constructor of a row.
-type Build = fn(&Arguments, Setup<'_>) -> Box<dyn RateControl>;
+type Build = fn(&Arguments, RateControlInputs<'_>) -> Box<dyn RateControl>;
 
 static RATE_CONTROLS: &[Row<Build>] = &[fixed::ROW, minstrel::ROW];
 
@@ -42,7 +42,7 @@ pub(super) fn room() -> Room {
 pub(super) fn build(
     name: &str,
     arguments: &Arguments,
-    setup: Setup<'_>,
+    setup: RateControlInputs<'_>,
 ) -> Result<Box<dyn RateControl>, BuildError> {
     match RATE_CONTROLS.iter().find(|row| row.name == name) {
         Some(row) => Ok((row.build)(arguments, setup)),
