@@ -1,7 +1,10 @@
 //! The memory of runs without tables, and of sweeps, does not depend on their lengths.
 
+mod own_folder;
+
 use lab::sweep::{self, Sweep};
 use lab::{Options, Prepared, Scenario, run_prepared};
+use own_folder::own_folder;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -90,7 +93,7 @@ fn cost_of_sweep(repetitions: u64) -> (u64, u64) {
         "duration = '2 s'\n{ENDLESS}\n[sweep]\nrepetitions = {repetitions}\nseries = ['connection', 'queue']\n"
     );
     let sweep = Sweep::parse(&text, Path::new("memory.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("memory-{repetitions}"));
+    let folder = own_folder().join(format!("memory-{repetitions}"));
     let _ = std::fs::remove_dir_all(&folder);
     let live = LIVE.load(Relaxed);
     MOST.store(live, Relaxed);

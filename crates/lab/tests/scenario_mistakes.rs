@@ -1,6 +1,9 @@
 //! Mistakes in scenarios, each with its error.
 
+mod own_folder;
+
 use lab::scenario::{Scenario, rooms};
+use own_folder::own_folder;
 use std::fs;
 use std::path::Path;
 
@@ -987,7 +990,7 @@ const EXTERNAL: &str = "<!DOCTYPE MPD [<!ENTITY file SYSTEM \"file:///etc/passwd
 
 /// A folder with invalid files.
 fn folder(name: &str) -> std::path::PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = own_folder().join(name);
     fs::create_dir_all(folder.join("empty")).unwrap();
     fs::write(folder.join("good.down"), "1\n2\n").unwrap();
     fs::write(folder.join("words.down"), "1\n2\nthree\n").unwrap();

@@ -1,33 +1,26 @@
 //! The resolved documents of random scenarios, and the reading of random texts.
 
+mod own_folder;
+
 use lab::scenario::{Scenario, describe, rooms, rooms_json};
+use own_folder::own_folder;
 use proptest::prelude::*;
 use random::Generator;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::path::Path;
+use std::sync::Mutex;
 use units::parameter::{Default, Kind, Parameter, Room};
 
-/// A folder for examples of files.
-fn folder() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("resolved-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    })
-}
-
-/// The name of a file in [`folder`] with these contents.
+/// The name of a file in [`own_folder`] with these contents.
 fn file_of(contents: &'static str) -> String {
     static WRITTEN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     let mut written = WRITTEN.lock().unwrap();
     let known = written.iter().position(|known| *known == contents);
     let name = format!("example-{}", known.unwrap_or(written.len()));
     if known.is_none() {
-        fs::write(folder().join(&name), contents).unwrap();
+        fs::write(own_folder().join(&name), contents).unwrap();
         written.push(contents);
     }
     name
@@ -284,7 +277,7 @@ impl Author {
 /// A drawn scenario, and the scenario that it is resolved to, which lies in another folder, like that of a run.
 fn same_when_resolved(seed: u64) -> Result<(), TestCaseError> {
     let text = Author::new(seed).scenario();
-    let first = match Scenario::parse(&text, &folder().join("a.toml"), &[]) {
+    let first = match Scenario::parse(&text, &own_folder().join("a.toml"), &[]) {
         Ok(scenario) => scenario,
         Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
     };
@@ -335,7 +328,7 @@ proptest! {
             let end = (start + length..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
             text.replace_range(start..end, &new);
         }
-        match Scenario::parse(&text, &folder().join("a.toml"), &[set]) {
+        match Scenario::parse(&text, &own_folder().join("a.toml"), &[set]) {
             Ok(scenario) => {
                 let again = Scenario::parse(&scenario.to_toml(), Path::new("b.toml"), &[]);
                 prop_assert_eq!(again.map_err(|error| error.to_string()), Ok(scenario));
@@ -574,7 +567,7 @@ fn a_queue_of_a_single_packet_gives_a_warning() {
 fn a_trace_is_described_with_its_mean_and_length() {
     let file = file_of("1\n2\n2\n7\n");
     let sets = [format!("link.cell.forward.rate={{ type = \"trace\", file = \"{file}\" }}")];
-    let scenario = Scenario::parse(SMALL, &folder().join("a.toml"), &sets).unwrap();
+    let scenario = Scenario::parse(SMALL, &own_folder().join("a.toml"), &sets).unwrap();
     let (_, words) =
         describe(&scenario).into_iter().find(|(subject, _)| subject == "link cell forward").unwrap();
     // Four times 1500 bytes in 7 ms.

@@ -1,5 +1,6 @@
 //! The test bed for whole runs: scenarios, runs, and access to their results.
 
+use crate::own_folder::own_folder;
 use lab::{Options, Scenario};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ pub(crate) fn file_of(contents: &'static str) -> PathBuf {
     let mut written = WRITTEN.lock().unwrap();
     let known = written.iter().position(|known| *known == contents);
     let number = known.unwrap_or(written.len());
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{number}"));
+    let path = own_folder().join(format!("example-{number}"));
     if known.is_none() {
         fs::write(&path, contents).unwrap();
         written.push(contents);
@@ -162,7 +163,7 @@ pub(crate) fn run_into(scenario: &Scenario, folder: &str) -> Run {
 
 /// An empty folder for a test.
 pub(crate) fn new_folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("end-to-end").join(name);
+    let folder = own_folder().join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder

@@ -15,6 +15,8 @@ mod late_acks;
 mod laws;
 mod messages;
 mod origins;
+#[path = "../own_folder/mod.rs"]
+mod own_folder;
 mod pages;
 mod pep;
 mod places;

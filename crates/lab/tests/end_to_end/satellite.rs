@@ -1,6 +1,7 @@
 //! Links over satellites: the return link with capacity on demand, series on one clock, presets.
 
 use crate::bed::{Run, assert_equal, examples, run, scenario};
+use crate::own_folder::own_folder;
 use lab::Scenario;
 use std::fs;
 use std::path::Path;
@@ -62,7 +63,7 @@ transport = { controller = "fixed" }
 /// Rate, delay and loss of a series change together, also with an offset, and all start again together.
 #[test]
 fn the_columns_of_a_series_share_their_time() {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-clock.csv");
+    let file = own_folder().join("one-clock.csv");
     let lines = "time_s,rate_mbps,delay_ms,loss\n0,8,20,0\n1,0,20,0\n1.2,8,70,0\n1.5,8,70,0.3\n1.7,8,20,0\n2.3,8,20,0\n";
     fs::write(&file, lines).unwrap();
     // A round takes 2.9 s.
@@ -90,7 +91,7 @@ fn the_columns_of_a_series_share_their_time() {
 
 #[test]
 fn mistakes_in_a_series_name_file_and_line() {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistaken.csv");
+    let file = own_folder().join("mistaken.csv");
     fs::write(&file, "time_s,loss\n0,0\n1,2\n").unwrap();
     let text = SERIES.replace("FILE", file.to_str().unwrap());
     let error = Scenario::parse(&text, Path::new("a.toml"), &[]).unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! The test bed for sweeps: a scenario, a folder, and tables as text.
 
+use crate::own_folder::own_folder;
 use lab::sweep::{Finished, Progress, Sweep, SweepError, run};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 
 /// The folder of another test or sweep.
 pub(crate) fn folder_of(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name)
+    own_folder().join(name)
 }
 
 /// Makes all runs.

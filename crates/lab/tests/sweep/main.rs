@@ -6,5 +6,7 @@ mod expansion;
 mod files;
 mod folder;
 mod mistakes;
+#[path = "../own_folder/mod.rs"]
+mod own_folder;
 mod repetitions;
 mod tables;

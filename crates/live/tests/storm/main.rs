@@ -24,6 +24,8 @@ mod insider;
 mod laws;
 #[path = "../../../quic/tests/storm/options.rs"]
 mod options;
+#[path = "../../../lab/tests/own_folder/mod.rs"]
+mod own_folder;
 mod site;
 #[path = "../../../quic/tests/storm/weather.rs"]
 mod weather;

@@ -1,8 +1,9 @@
 //! The served files, and the requests of clients.
 
+use crate::own_folder::own_folder;
 use random::Generator;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use web::{Method, Request};
 
@@ -22,18 +23,15 @@ pub(crate) struct Site {
     contents: Vec<Vec<u8>>,
 }
 
-/// Creates the site once, and leaves it for the next run.
+/// The site, which is made once.
 pub(crate) fn site() -> &'static Site {
     static MADE: OnceLock<Site> = OnceLock::new();
     MADE.get_or_init(|| {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("storm-site");
+        let root = own_folder().join("storm-site");
         fs::create_dir_all(root.join("sub")).unwrap();
         let contents = FILES.map(|(name, length)| {
             let bytes: Vec<u8> = (0..length).map(|at| (at * 31 + at / 251 + name.len()) as u8).collect();
-            let path = root.join(name);
-            if fs::read(&path).ok().as_ref() != Some(&bytes) {
-                fs::write(&path, &bytes).unwrap();
-            }
+            fs::write(root.join(name), &bytes).unwrap();
             bytes
         });
         Site { root, contents: contents.to_vec() }
