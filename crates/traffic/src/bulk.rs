@@ -39,10 +39,10 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "a transfer of a given size, or without end, on one or several streams",
     parameters: BulkOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(tcp_connections),
+        over_tcp: Some(&tcp_connections),
         shares: true,
         uploads_one_way: true,
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 

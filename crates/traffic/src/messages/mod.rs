@@ -61,13 +61,13 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "messages of a source, each with its delay from being written to being delivered whole",
     parameters: MessagesOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(|arguments| one_stream(&MessagesOptions::of(arguments).over, &Over::Stream)),
-        check,
-        datagrams: |arguments| MessagesOptions::of(arguments).over == Over::Datagrams,
+        over_tcp: Some(&|arguments| one_stream(&MessagesOptions::of(arguments).over, &Over::Stream)),
+        check: &check,
+        datagrams: &|arguments| MessagesOptions::of(arguments).over == Over::Datagrams,
         shares: true,
         keeps_time: true,
         uploads_one_way: true,
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 
