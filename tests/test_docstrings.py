@@ -29,6 +29,9 @@ WITHOUT = {
     "quiclab.Trouble": "an argument of a method of `Controller`",
     "quiclab.Adjustment": "an argument of a method of `Controller`",
     "quiclab.Packet": "an argument of methods of `Queue`, `Middlebox` and `Loss`",
+    "quiclab.Connection": "a value of `End`",
+    "quiclab.Stream": "an argument of methods of `End`",
+    "quiclab.Measurement": "the result of `Connection.measure`",
     "quiclab.View": "an argument of a method of `Scheduler`",
     "quiclab.Priority": "a value of `Scheduler.ready`",
     "quiclab.AbrView": "an argument of a method of `Abr`",
@@ -100,7 +103,8 @@ def test_programs_run(name: str, program: str, checkout: None, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "of_docstring", module)
     vars(module)["quiclab"] = quiclab
     exec(program, vars(module))
-    (own,) = (one for one in vars(module).values() if isinstance(one, type))
+    # The ends of an application are no components of their own.
+    (own,) = (one for one in vars(module).values() if isinstance(one, type) and not issubclass(one, quiclab.End))
     (file, key) = next(place for base, place in PLACES.items() if issubclass(own, base))
     scenario = quiclab.Scenario.from_file(file, {key: own})
     assert "of_docstring" in scenario.to_toml()
@@ -117,6 +121,7 @@ PLACES = {
     quiclab.Rate: ("examples/dumbbell.toml", "link.bottleneck.rate"),
     quiclab.CellScheduler: ("examples/cell.toml", "medium.cell.scheduler"),
     quiclab.Middlebox: ("examples/dumbbell.toml", "node.left.kind"),
+    quiclab.Application: ("examples/dumbbell.toml", "flow.first.application"),
 }
 """Where a class that somebody has written is used."""
 

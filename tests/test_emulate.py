@@ -245,6 +245,18 @@ def test_gates_share_the_link_with_simulated_hosts(command: Command) -> None:
     assert "a" not in rows, "nothing happens at a router"
 
 
+def test_an_application_in_python_runs_in_real_time(command: Command) -> None:
+    own = Path(__file__).parent.parent / "examples" / "own_application.py"
+    hosts = '[[node]]\nname = "host"\n[[node]]\nname = "guest"\n[[link]]\nname = "aside"\nfrom = "host"\nto = "guest"\n'
+    application = f'{{ type = "{own}:Ask", count = 4, think_s = 0.05 }}'
+    flow = f'[[flow]]\nname = "get"\nclient = "guest"\nserver = "host"\napplication = {application}\n'
+    (command.folder / "own.toml").write_text(TWO + hosts + flow, encoding="utf-8")
+    result = command("emulate", "own.toml", "--json", "--in", f"phone={sys.executable} -c 'import time; time.sleep(2)'")
+    assert result.returncode == 0, result.stderr
+    (get,) = json.loads(result.stdout[result.stdout.index("{") :])["connections"]
+    assert get["requests"]["completed"] == 4
+
+
 def test_a_sweep_has_no_gates(command: Command) -> None:
     (command.folder / "swept.toml").write_text(TWO + '[sweep]\nlink.air.both.delay = ["1 ms", "2 ms"]\n')
     result = command("sweep", "swept.toml")

@@ -18,6 +18,7 @@ CHECKS: dict[str, Callable[..., None]] = {
     "rates": quiclab.testing.check_rate,
     "middleboxes": quiclab.testing.check_middlebox,
     "cell_schedulers": quiclab.testing.check_cell_scheduler,
+    "applications": quiclab.testing.check_application,
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "priority": {"classes": [["first"], ["noise"]]},
@@ -32,15 +33,24 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "normal": {"deviation": "2 ms"},
     "spikes": {"probability": 0.02, "lateness": "20 ms"},
     "list": {"packets": [3, 30, 31]},
+    "bulk": {"size": "300 kB", "streams": 3},
+    "messages": {"source": {"type": "poisson", "gap": "20 ms", "size": 400}, "count": 50},
+    "mix": {"parts": [{"type": "bulk", "size": "100 kB"}, {"type": "request-response", "count": 5}]},
+    "request-response": {"count": 10, "think": "50 ms", "over": "stream"},
+    "video": {"presentation": {"type": "ladder", "duration": "20 s"}},
 }
 """Options of those that need some."""
+QUIC = {"mix", "hq", "http3", "page", "page-streams", "video"}
+"""Applications that only run over QUIC."""
+TCP = {"http1", "http2"}
+"""Applications that only run over TCP."""
 STEPS = {
     "rates": [["0 s", "4 Mbit/s"], ["2 s", "1 Mbit/s"], ["3 s", "6 Mbit/s"]],
     "losses": [["0 s", 0.01], ["2 s", 0.1], ["3 s", 0]],
     "jitters": [["0 s", "1 ms"], ["2 s", "9 ms"]],
 }
-APART = {"trace", "series", "pep", "nat"}
-"""Rows that need a file, or of which more is to be known: a proxy makes packets of its own."""
+APART = {"trace", "series", "pep", "nat", "origin"}
+"""Rows that need a file or another row, or of which more is to be known: a proxy makes packets of its own."""
 
 
 def ours() -> list[tuple[str, Any]]:
@@ -61,7 +71,11 @@ def ours() -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("room", "part"), ours(), ids=str)
 def test_every_part_of_quiclab_keeps_the_laws(room: str, part: Any) -> None:
-    CHECKS[room](part, seeds=(1,))
+    name = part if isinstance(part, str) else part["type"]
+    more: dict[str, Any] = {"seeds": (1,)}
+    if room == "applications" and name in QUIC | TCP:
+        more["protocols"] = ("quic",) if name in QUIC else ("tcp",)
+    CHECKS[room](part, **more)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +87,7 @@ def test_every_part_of_quiclab_keeps_the_laws(room: str, part: Any) -> None:
         ("rates", "own_link.py:Halves"),
         ("middleboxes", "own_middlebox.py:Thin"),
         ("cell_schedulers", "own_cell_scheduler.py:Fewest"),
+        ("applications", "own_application.py:Ask"),
     ],
 )
 def test_the_examples_keep_the_laws(room: str, place: str) -> None:

@@ -41,6 +41,13 @@ MODULES = {
         "quiclab.CellScheduler",
         "quiclab.Packet",
     ],
+    "Your own application": [
+        "quiclab.Application",
+        "quiclab.End",
+        "quiclab.Connection",
+        "quiclab.Stream",
+        "quiclab.Measurement",
+    ],
     "The laws of parts": [
         "quiclab.testing.check_queue",
         "quiclab.testing.check_middlebox",
@@ -48,6 +55,7 @@ MODULES = {
         "quiclab.testing.check_jitter",
         "quiclab.testing.check_rate",
         "quiclab.testing.check_cell_scheduler",
+        "quiclab.testing.check_application",
     ],
     "Environments of Gymnasium": [
         "quiclab.gym.CongestionControl",

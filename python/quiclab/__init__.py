@@ -22,14 +22,17 @@ from quiclab._quiclab import (
     AbrView,
     Ack,
     Adjustment,
+    Connection,
     Download,
     Error,
+    Measurement,
     OutputError,
     Packet,
     Priority,
     RunError,
     ScenarioError,
     ScriptError,
+    Stream,
     Trouble,
     Underway,
     View,
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
-    from quiclab.parts import CellScheduler, Jitter, Loss, Middlebox, Queue, Rate
+    from quiclab.parts import Application, CellScheduler, End, Jitter, Loss, Middlebox, Queue, Rate
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -75,14 +78,18 @@ __all__ = [
     "AbrView",
     "Ack",
     "Adjustment",
+    "Application",
     "CellScheduler",
     "Change",
+    "Connection",
     "Controller",
     "Diff",
     "Download",
+    "End",
     "Error",
     "Jitter",
     "Loss",
+    "Measurement",
     "Middlebox",
     "OutputError",
     "Packet",
@@ -96,6 +103,7 @@ __all__ = [
     "ScenarioError",
     "Scheduler",
     "ScriptError",
+    "Stream",
     "Sweep",
     "SweepProgress",
     "Table",
@@ -117,7 +125,7 @@ _PLACES = {
     "differences": ("Change", "Diff", "diff"),
     "gym": (),
     "p1203": (),
-    "parts": ("CellScheduler", "Jitter", "Loss", "Middlebox", "Queue", "Rate"),
+    "parts": ("Application", "CellScheduler", "End", "Jitter", "Loss", "Middlebox", "Queue", "Rate"),
     "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),

@@ -1,8 +1,10 @@
-"""The classes from which parts of a network are derived that are written in Python.
+"""The classes from which parts of a network and applications are derived that are written in Python.
 
 The public names of `quiclab.values.components`.
 """
 
+from quiclab.values.components.application import Application as Application
+from quiclab.values.components.application import End as End
 from quiclab.values.components.cell_scheduler import CellScheduler as CellScheduler
 from quiclab.values.components.jitter import Jitter as Jitter
 from quiclab.values.components.loss import Loss as Loss

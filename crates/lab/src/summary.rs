@@ -303,7 +303,8 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [&EndReport
     {
         entry.add("lanes", table! { "data": data.clone(), "back": back.clone() });
     }
-    if let Some(load) = &client.load {
+    // Objects of an application without pages are in the table `object` only.
+    if let Some(load) = client.load.as_ref().filter(|load| !load.pages.is_empty()) {
         entry.add("page", page(load, start));
     }
     if let Some(playback) = &client.playback {
@@ -318,12 +319,15 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [&EndReport
         entry.add("playback", Value::Table(numbers.collect()));
     }
     counted(&mut entry, [&client.tally, &server.tally]);
-    assert_eq!(client.parts.len(), server.parts.len(), "the applications of a mix have two ends each");
-    if !client.parts.is_empty() {
-        let parts = client.parts.iter().zip(&server.parts);
-        let parts =
-            parts.map(|(client, server)| (Cow::Owned(client.name.clone()), part([client, server], start)));
-        entry.add("parts", Value::Table(parts.collect()));
+    let named = |ends: &[Part], name: &str| ends.iter().find(|part| part.name == name).cloned();
+    let only_there = server.parts.iter().filter(|part| named(&client.parts, &part.name).is_none());
+    let parts = client.parts.iter().chain(only_there).map(|one| {
+        let ends = [&client.parts, &server.parts].map(|end| named(end, &one.name));
+        (Cow::Owned(one.name.clone()), part(ends, start))
+    });
+    let parts: Vec<_> = parts.collect();
+    if !parts.is_empty() {
+        entry.add("parts", Value::Table(parts));
     }
     entry
 }
@@ -419,8 +423,10 @@ fn page(load: &Load, start: Time) -> Value {
     }
 }
 
-/// The entry of one of the applications that share a connection. `start` is that of the flow.
-fn part([client, server]: [&Part; 2], start: Time) -> Value {
+/// The entry of one of the applications that share a connection, or of what an end has measured by this name, which the other
+/// end may not know. `start` is that of the flow.
+fn part(ends: [Option<Part>; 2], start: Time) -> Value {
+    let [client, server] = ends.map(Option::unwrap_or_default);
     let progress = client.progress.joined(server.progress);
     let mut entry = table! {
         "completed": progress.finished_at.is_some(),

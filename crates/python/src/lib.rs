@@ -4,7 +4,9 @@
 //! simulator is in `lab`.
 
 mod abr;
+mod application;
 mod cell_scheduler;
+mod connection;
 mod controller;
 mod document;
 #[cfg(target_os = "linux")]
@@ -41,6 +43,8 @@ use pyo3::prelude::*;
 mod _quiclab {
     #[pymodule_export]
     use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
+    #[pymodule_export]
+    use crate::connection::{Connection, Measurement, Stream};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
     #[pymodule_export]

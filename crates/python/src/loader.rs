@@ -1,7 +1,7 @@
 //! The loader of Python code for the lab, and the kinds of components that can be written in Python.
 
 use crate::outside::{self, Code};
-use crate::{abr, cell_scheduler, controller, jitter, loss, middlebox, queue, rate, scheduler};
+use crate::{abr, application, cell_scheduler, controller, jitter, loss, middlebox, queue, rate, scheduler};
 use lab::outside::{Described, Loader, Part, PlugError, Wanted};
 use pyo3::prelude::*;
 use units::parameter::Row;
@@ -20,6 +20,7 @@ static KINDS: &[(&str, Plug)] = &[
     ("rates", rate::plug),
     ("kinds", middlebox::plug),
     ("cell_schedulers", cell_scheduler::plug),
+    ("applications", application::plug),
 ];
 
 /// Loads Python code.

@@ -3,8 +3,7 @@
 //! Python is called for each packet that arrives, and when its timer expires. The packets stay here until it says that
 //! they are sent or dropped.
 
-use crate::error::Error;
-use crate::outside::{Code, Object, place_of_method, started};
+use crate::outside::{Code, Object, Wake, started, wake_of};
 use crate::packet::{Custody, Fate};
 use lab::outside::PlugError;
 use network::middlebox::{self, Middlebox, MiddleboxOptions, Profile};
@@ -25,14 +24,6 @@ pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
     };
     let build = Box::leak(Box::new(build));
     middlebox::plug(face.built_by(Profile { remembers: false, at_hosts: true, build }))
-}
-
-/// A time that Python asked for: as it said it, and in nanoseconds. It is told the first, which it may compare with what
-/// it noted.
-#[derive(Clone, Copy)]
-struct Wake {
-    seconds: f64,
-    at: Time,
 }
 
 #[derive(Default)]
@@ -89,28 +80,6 @@ impl PythonMiddlebox {
             exits.discard(packet);
         });
     }
-}
-
-/// Reads when the object wants to be called, which is not before `least`.
-fn wake_of(object: &Bound<'_, PyAny>, method: &str, least: Time) -> PyResult<Option<Wake>> {
-    let given = object.getattr(intern!(object.py(), "wake_s"))?;
-    let Some(seconds) = given.extract::<Option<f64>>().map_err(|_| past(object, method, &given, least))?
-    else {
-        return Ok(None);
-    };
-    let at = Time::from_nanos((seconds * 1e9).round() as u64);
-    if !seconds.is_finite() || seconds < 0.0 || at < least {
-        return Err(past(object, method, &given, least));
-    }
-    Ok(Some(Wake { seconds, at }))
-}
-
-fn past(object: &Bound<'_, PyAny>, method: &str, given: &Bound<'_, PyAny>, least: Time) -> PyErr {
-    let found = given.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
-    let (place, least) = (place_of_method(object, method), least.as_secs_f64());
-    Error::new_err(format!(
-        "{place}wake_s is {found} after {method}; expected None, or a time from {least} on"
-    ))
 }
 
 impl Node for PythonMiddlebox {

@@ -2,11 +2,13 @@
 
 use crate::error;
 use lab::outside::{Part, SOURCE, Wanted};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 use random::Generator;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use units::Time;
 use units::fault;
 use units::parameter::{Arguments, Value};
 
@@ -113,23 +115,36 @@ impl Object {
 pub(crate) fn started(
     code: &Code,
     arguments: &Arguments,
-    mut stream: Generator,
+    stream: Generator,
     set: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>,
 ) -> Result<Object, String> {
     Python::attach(|py| {
         let (object, _) = code.make(py, arguments).map_err(|error| one_line(&error, None))?;
-        // Its numbers depend on the seed of the run and on the component's place.
-        let random =
-            py.import("random").and_then(|module| module.getattr("Random")?.call1((stream.below(1 << 53),)));
-        let started = random
-            .and_then(|random| object.setattr("random", random))
-            .and_then(|()| set(py, &object))
-            .and_then(|()| object.call_method0("start"));
-        match started {
-            Ok(_) => Ok(Object::of(object)),
-            Err(error) => Err(one_line(&error, Some(&object.unbind()))),
-        }
+        start(object, stream, set)
     })
+}
+
+/// Gives an object what `set` gives it and a generator of random numbers, and starts it.
+///
+/// # Errors
+/// The problem in one line, with the place of the class.
+pub(crate) fn start(
+    object: Bound<'_, PyAny>,
+    mut stream: Generator,
+    set: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>,
+) -> Result<Object, String> {
+    let py = object.py();
+    // Its numbers depend on the seed of the run and on the component's place.
+    let random =
+        py.import("random").and_then(|module| module.getattr("Random")?.call1((stream.below(1 << 53),)));
+    let started = random
+        .and_then(|random| object.setattr("random", random))
+        .and_then(|()| set(py, &object))
+        .and_then(|()| object.call_method0("start"));
+    match started {
+        Ok(_) => Ok(Object::of(object)),
+        Err(error) => Err(one_line(&error, Some(&object.unbind()))),
+    }
 }
 
 /// The error for what a method gave, with the place of the method.
@@ -144,6 +159,36 @@ pub(crate) fn nonsense(
     error::Error::new_err(format!("{place}{method} gave {found}; expected {expected}"))
 }
 
+/// A time that Python asked for: as it said it, and in nanoseconds. It is told the first, which it may compare with what
+/// it noted.
+#[derive(Clone, Copy)]
+pub(crate) struct Wake {
+    pub(crate) seconds: f64,
+    pub(crate) at: Time,
+}
+
+/// Reads when the object wants to be called, which is not before `least`.
+pub(crate) fn wake_of(object: &Bound<'_, PyAny>, method: &str, least: Time) -> PyResult<Option<Wake>> {
+    let given = object.getattr(intern!(object.py(), "wake_s"))?;
+    let Some(seconds) = given.extract::<Option<f64>>().map_err(|_| past(object, method, &given, least))?
+    else {
+        return Ok(None);
+    };
+    let at = Time::from_nanos((seconds * 1e9).round() as u64);
+    if !seconds.is_finite() || seconds < 0.0 || at < least {
+        return Err(past(object, method, &given, least));
+    }
+    Ok(Some(Wake { seconds, at }))
+}
+
+fn past(object: &Bound<'_, PyAny>, method: &str, given: &Bound<'_, PyAny>, least: Time) -> PyErr {
+    let found = given.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
+    let (place, least) = (place_of_method(object, method), least.as_secs_f64());
+    error::Error::new_err(format!(
+        "{place}wake_s is {found} after {method}; expected None, or a time from {least} on"
+    ))
+}
+
 pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyBool>() {
         return value.extract().map(Value::Flag);
@@ -156,6 +201,14 @@ pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return value.extract().map(Value::Number);
     }
     value.extract().map(Value::Text)
+}
+
+/// An end of an application: an object of one of its classes, and which optional methods it defines.
+pub(crate) fn end<'py>(
+    application: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
+    application.py().import(MODULE)?.call_method1("end_", (application, name))?.extract()
 }
 
 /// The dictionary of ready streams, which only this crate changes.

@@ -39,14 +39,14 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "a transfer of a given size, or without end, on one or several streams",
     parameters: BulkOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(tcp_connections),
+        over_tcp: Some(&tcp_connections),
         shares: true,
         uploads_one_way: true,
         outline: |arguments| {
             let BulkOptions { size, direction, streams, .. } = BulkOptions::of(arguments);
             Outline { size, uploads: direction == Way::Upload, streams }
         },
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 

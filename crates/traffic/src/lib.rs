@@ -1,7 +1,8 @@
 //! Applications over streams, which generate the traffic of a run.
 //!
 //! An application is a pair of state machines, one at each end of a connection. They only see a
-//! [`transport::Transport`] and its events. To add one, write its file and add its line to [`APPLICATIONS`]. In
+//! [`transport::Transport`] and its events. To add one, write its file and add its line to [`APPLICATIONS`]; from another crate, call
+//! [`plug`]. In
 //! addition there are [`sources`] of datagrams without a connection.
 
 mod browse;
@@ -23,13 +24,13 @@ mod video;
 
 pub use changes::room as changes;
 pub use profile::{
-    Branch, Many, Misfit, Names, OptionCheck, OptionError, Outline, Profile, UNREGISTERED, alpn, branch_of,
-    build, check, goes_over_quic, keeps_time, many, needs_datagrams, needs_partial_resets, outline,
-    tcp_connections, uploads_one_way,
+    Branch, Build, Many, Misfit, Names, OptionCheck, OptionError, Outline, PlugError, Profile, Property,
+    UNREGISTERED, alpn, branch_of, build, check, goes_over_quic, keeps_time, many, needs_datagrams,
+    needs_partial_resets, outline, plug, room, tcp_connections, uploads_one_way,
 };
 
 use transport::Application;
-use units::parameter::{Room, Row};
+use units::parameter::Row;
 
 /// Both ends of an application.
 pub struct Ends {
@@ -54,8 +55,3 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
     page_streams::ROW,
     video::ROW,
 ];
-
-/// The table of applications for scenarios and `quiclab list`.
-pub fn room() -> Room {
-    Room::of("applications", "what generates the traffic", APPLICATIONS, None).checked_by(check)
-}

@@ -73,7 +73,7 @@ pub(crate) const HQ: Row<Profile> = Row {
     parameters: HqOptions::PARAMETERS,
     build: Profile {
         alpn: |_| alpn::HQ,
-        ..Profile::of(|arguments, _| {
+        ..Profile::of(&|arguments, _| {
             let HqOptions { objects, concurrency } = HqOptions::of(arguments);
             ends(&objects, concurrency, &Http2Options::default(), |_| Priority::default())
         })
@@ -87,8 +87,8 @@ pub(crate) const HTTP1: Row<Profile> = Row {
     build: Profile {
         alpn: |_| alpn::HTTP1,
         over_quic: None,
-        over_tcp: Some(|arguments| Ok(ConnectionsOptions::of(arguments).connections)),
-        ..Profile::of(|arguments, _| {
+        over_tcp: Some(&|arguments| Ok(ConnectionsOptions::of(arguments).connections)),
+        ..Profile::of(&|arguments, _| {
             let Http1ObjectsOptions { objects, tcp } = Http1ObjectsOptions::of(arguments);
             ends(&objects, tcp.connections, &Http2Options::default(), |_| Priority::default())
         })
@@ -102,9 +102,9 @@ pub(crate) const HTTP2: Row<Profile> = Row {
     build: Profile {
         alpn: |_| alpn::HTTP2,
         over_quic: None,
-        over_tcp: Some(|_| Ok(1)),
-        check: |arguments| Http2Options::of(arguments).check(),
-        ..Profile::of(|arguments, _| {
+        over_tcp: Some(&|_| Ok(1)),
+        check: &|arguments| Http2Options::of(arguments).check(),
+        ..Profile::of(&|arguments, _| {
             let Http2ObjectsOptions { prioritized, http2 } = Http2ObjectsOptions::of(arguments);
             prioritized.ends(&http2)
         })
@@ -117,7 +117,7 @@ pub(crate) const HTTP3: Row<Profile> = Row {
     parameters: PrioritizedOptions::PARAMETERS,
     build: Profile {
         alpn: |_| alpn::HTTP3,
-        ..Profile::of(|arguments, _| PrioritizedOptions::of(arguments).ends(&Http2Options::default()))
+        ..Profile::of(&|arguments, _| PrioritizedOptions::of(arguments).ends(&Http2Options::default()))
     },
 };
 

@@ -4,19 +4,25 @@ use crate::{APPLICATIONS, Ends};
 use random::Generator;
 use units::Size;
 pub use units::parameter::OptionError;
-use units::parameter::{Arguments, Choice};
+use units::parameter::{Arguments, Choice, Room, Row};
+pub use units::plugged::PlugError;
+use units::plugged::Plugged;
 
 /// A function of the options that may reject one of them.
-pub type OptionCheck<T> = fn(&Arguments) -> Result<T, OptionError>;
+pub type OptionCheck<T> = &'static (dyn Fn(&Arguments) -> Result<T, OptionError> + Send + Sync);
+/// Builds both ends of an application. The random stream is exclusive to it.
+pub type Build = &'static (dyn Fn(&Arguments, Generator) -> Ends + Send + Sync);
+/// A property that depends on the options.
+pub type Property = &'static (dyn Fn(&Arguments) -> bool + Send + Sync);
 
 /// The protocol name of applications without a registered one.
 pub const UNREGISTERED: &[u8] = b"quiclab";
 
 /// The properties of an application, given its options.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Profile {
-    /// Builds both ends. The random stream is exclusive to the application.
-    pub build: fn(&Arguments, Generator) -> Ends,
+    /// Builds both ends.
+    pub build: Build,
     /// The protocol negotiated in the handshake (ALPN, RFC 7301).
     pub alpn: fn(&Arguments) -> &'static [u8],
     /// Checks that it runs over QUIC with these options; `None` if it never does.
@@ -27,9 +33,9 @@ pub struct Profile {
     /// Checks that the options are consistent with each other.
     pub check: OptionCheck<()>,
     /// Whether it sends datagrams, which the transport must enable.
-    pub datagrams: fn(&Arguments) -> bool,
+    pub datagrams: Property,
     /// Whether its server resets streams whose beginning is still delivered, which the transport must enable.
-    pub partial_resets: fn(&Arguments) -> bool,
+    pub partial_resets: Property,
     /// Whether it can share a connection with other applications, which requires that its two ends know their protocol without
     /// a handshake.
     pub shares: bool,
@@ -94,15 +100,15 @@ pub struct Misfit {
 impl Profile {
     /// An application that only runs over QUIC, with an unregistered protocol, without datagrams, on its own
     /// connection, and with options that are always consistent.
-    pub const fn of(build: fn(&Arguments, Generator) -> Ends) -> Profile {
+    pub const fn of(build: Build) -> Profile {
         Profile {
             build,
             alpn: |_| UNREGISTERED,
-            over_quic: Some(|_| Ok(())),
+            over_quic: Some(&|_| Ok(())),
             over_tcp: None,
-            check: |_| Ok(()),
-            datagrams: |_| false,
-            partial_resets: |_| false,
+            check: &|_| Ok(()),
+            datagrams: &|_| false,
+            partial_resets: &|_| false,
             shares: false,
             keeps_time: false,
             uploads_one_way: false,
@@ -113,8 +119,27 @@ impl Profile {
     }
 }
 
-fn find(name: &str) -> Option<&'static Profile> {
-    APPLICATIONS.iter().find(|row| row.name == name).map(|row| &row.build)
+/// The applications added by the program.
+static PLUGGED: Plugged<Profile> = Plugged::none();
+
+/// Adds an application from outside of this crate, which scenarios then find by name like any other. It replaces an added
+/// application of the same name.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Profile>) -> Result<(), PlugError> {
+    PLUGGED.add(APPLICATIONS, row)
+}
+
+/// The table of applications for scenarios and `quiclab list`.
+pub fn room() -> Room {
+    let room = Room::of("applications", "what generates the traffic", APPLICATIONS, None);
+    PLUGGED.extend(room.checked_by(check))
+}
+
+/// The properties of the application with this name.
+pub(crate) fn find(name: &str) -> Option<Profile> {
+    PLUGGED.find(APPLICATIONS, name).map(|row| row.build)
 }
 
 /// Builds both ends of the application with this name; `None` if there is no such row.

@@ -55,9 +55,9 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "requests, each answered by a response of a given size, one after the other or several at a time",
     parameters: RequestResponseOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(|arguments| one_stream(&RequestResponseOptions::of(arguments).over, &Over::Stream)),
+        over_tcp: Some(&|arguments| one_stream(&RequestResponseOptions::of(arguments).over, &Over::Stream)),
         shares: true,
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 

@@ -61,7 +61,7 @@ pub struct Report {
     pub load: Option<Load>,
     /// The playback of a video, if it plays one.
     pub playback: Option<Box<Playback>>,
-    /// The applications that share the connection, if there are several.
+    /// The applications that share the connection, if there are several, or what the application has measured, by name.
     pub parts: Vec<Part>,
 }
 
@@ -119,8 +119,8 @@ pub enum Number {
     Measure(Option<f64>),
 }
 
-/// The report of one of the applications that share a connection.
-#[derive(Debug, Clone, PartialEq)]
+/// The report of one of the applications that share a connection, or of what an application has measured by a name.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
     /// The name: `"messages"`, `"bulk"`, `"bulk-2"`.
     pub name: String,

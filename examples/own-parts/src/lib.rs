@@ -1,7 +1,8 @@
-//! An example of parts of a network in a crate of their own: a queue, and a middlebox.
+//! An example of parts in a crate of their own: a queue, a middlebox, and an application.
 //!
 //! Each needs its trait, a row with its options, and the call of `plug`, after which scenarios find it by its name.
 
+mod asking;
 mod last;
 mod thin;
 
@@ -13,5 +14,6 @@ use units::plugged::PlugError;
 /// See [`PlugError`].
 pub fn plug() -> Result<(), PlugError> {
     network::queue::plug(last::ROW)?;
-    network::middlebox::plug(thin::ROW)
+    network::middlebox::plug(thin::ROW)?;
+    traffic::plug(asking::ROW)
 }

@@ -37,7 +37,12 @@ fn number(set: &str, key: &str) -> f64 {
     let text =
         TEXT.replace("kind = \"router\"", if set.starts_with("kind") { set } else { "kind = \"router\"" });
     let sets: Vec<String> = if set.starts_with("link") { vec![set.to_owned()] } else { Vec::new() };
-    let scenario = lab::Scenario::parse(&text, Path::new("own.toml"), &sets).unwrap();
+    first(&text, &sets, key)
+}
+
+/// The first number behind a key of the summary of a scenario.
+fn first(text: &str, sets: &[String], key: &str) -> f64 {
+    let scenario = lab::Scenario::parse(text, Path::new("own.toml"), sets).unwrap();
     let outcome = lab::run(&scenario, &lab::Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     let from = outcome.summary.find(&format!("\"{key}\"")).unwrap() + key.len() + 2;
     let rest = outcome.summary[from..].trim_start_matches([':', ' ']);
@@ -58,4 +63,22 @@ fn they_are_found_by_their_names_and_do_what_they_say() {
         ["ack_only_packets", "dropped_packets"].map(|key| number("kind = \"thin\"", key)).into();
     assert!(dropped > 100.0 && (dropped - seen / 4.0).abs() <= 1.0, "{dropped} of {seen}");
     assert!(number("kind = { type = \"thin\", every = 2 }", "dropped_packets") > 1.5 * dropped);
+}
+
+#[test]
+fn an_application_asks_as_often_as_it_should_over_any_protocol() {
+    own_parts::plug().unwrap();
+    for protocol in ["quic", "tcp"] {
+        let asking = |think: u64| {
+            let text = format!(
+                "protocol = \"{protocol}\"\napplication = {{ type = \"asking\", count = 5, think = \"{think} ms\" }}"
+            );
+            TEXT.replace("application = { type = \"bulk\", size = \"5 MB\" }", &text)
+        };
+        let (soon, late) = (asking(0), asking(200));
+        assert_eq!(first(&soon, &[], "delivered_bytes"), 5.0 * 20_000.0);
+        assert_eq!(first(&late, &[], "number"), 5.0);
+        let thought = first(&late, &[], "completion_s") - first(&soon, &[], "completion_s");
+        assert!((thought - 4.0 * 0.2).abs() < 0.1, "{protocol}: {thought}");
+    }
 }

@@ -1,4 +1,4 @@
-"""The laws of the parts of a network, for those of quiclab and for yours: each call runs them over one part.
+"""The laws of parts and applications, for those of quiclab and for yours: each call runs them over one.
 
 A law is checked in runs: three flows over QUIC and TCP in both directions and datagrams share a link that is too slow
 for them, have pauses, and differ with the seed.
@@ -6,7 +6,7 @@ for them, have pauses, and differ with the seed.
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ Subject = str | Mapping[str, Any] | Plugged | type[Plugged]
 _SEEDS = (1, 2)
 _HEADER_BYTES = 20
 """No IP packet is smaller."""
-_TABLES = ("connection", "loss", "queue", "drop", "stream", "node")
+_TABLES = ("connection", "loss", "queue", "drop", "stream", "node", "object")
 _MTU_BYTES = 1500
 
 
@@ -116,10 +116,44 @@ def check_cell_scheduler(scheduler: Subject, *, seeds: tuple[int, ...] = _SEEDS)
     _check([_cell(scheduler, seed) for seed in seeds])
 
 
-def _check(scenarios: list[Scenario], ordered: bool = True, limit: int | None = None) -> None:
+def check_application(
+    application: Subject,
+    *,
+    ends: bool = True,
+    protocols: tuple[str, ...] = ("quic", "tcp"),
+    transport: Mapping[str, Any] | None = None,
+    seeds: tuple[int, ...] = _SEEDS,
+) -> None:
+    """Checks the laws of an application, over a link that loses and delays packets.
+
+    >>> quiclab.testing.check_application({"type": "bulk", "size": "200 kB"})
+
+    :param application: the application as a scenario names it, or a class derived from `quiclab.Application`, or an
+        object of it.
+    :param ends: whether it must be complete within a minute; False for one that lasts as long as its run.
+    :param protocols: that it runs over.
+    :param transport: the options of QUIC that it needs, such as `max_datagram_frame_size`.
+    :param seeds: of the runs.
+    :raises AssertionError: a law does not hold: which, and where.
+    :raises quiclab.Error: the application does what cannot be, such as to write on a stream that it has finished.
+
+    The laws: it is complete when the run ends, and so is all that it measures; a stream that is over has brought each
+    byte that was sent on it, and streams and objects are over after they began; equal seeds give equal results,
+    whatever ran before.
+    """
+    scenarios = [_flow(application, protocol, dict(transport or {}), seed) for protocol in protocols for seed in seeds]
+    _check(scenarios, ordered=False, more=lambda run: _unfinished(run, ends))
+
+
+def _check(
+    scenarios: list[Scenario],
+    ordered: bool = True,
+    limit: int | None = None,
+    more: Callable[[Run], Iterator[str]] = lambda _: iter(()),
+) -> None:
     runs = [_run(scenario, ordered) for scenario in scenarios]
     for scenario, run in zip(scenarios, runs, strict=True):
-        for problem in _problems(run, limit):
+        for problem in (*more(run), *_problems(run, limit)):
             raise AssertionError(f"seed {scenario.seed}: {problem}")
     # The other runs were in between, and before them nothing.
     for scenario, run in zip(scenarios, runs, strict=True):
@@ -180,6 +214,41 @@ def _cell(scheduler: Subject, seed: int) -> Scenario:
         link=[wire],
         flow=[flow(name, at) for at, name in enumerate(terminals)],
     )
+
+
+def _flow(application: Subject, protocol: str, transport: dict[str, Any], seed: int) -> Scenario:
+    both = {"rate": "10 Mbit/s", "delay": "10 ms", "jitter": "4 ms", "reorder": True, "loss": "1 %"}
+    ends = {"client": "right", "server": "left", "protocol": protocol}
+    options = {"transport": transport} if protocol == "quic" else {}
+    return Scenario(
+        seed=seed,
+        duration="60 s",
+        link=[{"name": "wire", "from": "left", "to": "right", "both": both}],
+        flow=[{"name": "flow", **ends, "application": application, **options}],
+    )
+
+
+def _unfinished(run: Run, ends: bool) -> Iterator[str]:
+    """The laws of an application that do not hold in a run."""
+    (entry,) = run.summary["connections"]
+    if ends and not entry["completed"]:
+        yield f"it is not complete after {run.summary['duration_s']:g} s ({entry['close']}); expected that it ends"
+    for what in ("messages", "requests"):
+        if ends and (missing := entry.get(what, {}).get("missing")):
+            yield f"{missing} {what} are missing at its end; expected none"
+    for row in run.table("object").to_pylist():
+        times = [row[key] for key in ("asked_s", "complete_s") if row[key] is not None]
+        if times != sorted(times):
+            yield f"object {row['object']} is complete at {times[1]} s, before {times[0]} s; expected times in order"
+    sides: dict[int, dict[str, dict[str, Any]]] = {}
+    for row in run.table("stream").to_pylist():
+        if row["closed_s"] is not None:
+            sides.setdefault(row["stream"], {})[row["side"]] = row
+    for stream, rows in sides.items():
+        for one, other in (("client", "server"), ("server", "client")):
+            if one in rows and other in rows and rows[one]["sent_bytes"] < rows[other]["received_bytes"]:
+                sent, received = rows[one]["sent_bytes"], rows[other]["received_bytes"]
+                yield f"stream {stream}: the {one} sent {sent} bytes, and {received} arrived; expected no more"
 
 
 def _run(scenario: Scenario, ordered: bool) -> Run:

@@ -70,7 +70,10 @@ def is_endless(flow: dict[str, Any]) -> bool:
     application = flow.get("application")
     if not isinstance(application, dict):
         return application == "bulk"
-    return any(one.get("type") == "bulk" and "size" not in one for one in (application, *application.get("parts", [])))
+    # An application in Python may have an option of this name.
+    parts = application.get("parts")
+    every = (application, *(parts if isinstance(parts, list) else ()))
+    return any(one.get("type") == "bulk" and "size" not in one for one in every)
 
 
 def of_flows(name: str, columns: Iterable[str]) -> dict[str, str]:

@@ -289,7 +289,8 @@ def _queue(path: str, value: Any) -> None:
 
 def _application(path: str, value: Any) -> None:
     _component(path, value)
-    if isinstance(value, dict) and "parts" in value:
+    # An application in Python may have an option of this name.
+    if isinstance(value, dict) and isinstance(value.get("parts"), list):
         listed(_component)(f"{path}.parts", value["parts"])
 
 

@@ -41,6 +41,7 @@ pub static PARTS: &[Part] = &[
     Part { room: "rates", word: "rate", options: &[] },
     Part { room: "kinds", word: "middlebox", options: &[] },
     Part { room: "cell_schedulers", word: "cell scheduler", options: &[] },
+    Part { room: "applications", word: "application", options: &[] },
 ];
 
 impl Part {

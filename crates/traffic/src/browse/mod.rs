@@ -51,12 +51,12 @@ pub(crate) const ROW: Row<Profile> = Row {
     parameters: PageOptions::PARAMETERS,
     build: Profile {
         alpn: versions::alpn,
-        over_quic: Some(versions::goes_over_quic),
-        over_tcp: Some(|arguments| {
+        over_quic: Some(&versions::goes_over_quic),
+        over_tcp: Some(&|arguments| {
             let options = PageOptions::of(arguments);
             options.version.over.tcp_connections(options.tcp.connections)
         }),
-        check: |arguments| {
+        check: &|arguments| {
             let options = PageOptions::of(arguments);
             options.version.over.check(&options.http2)
         },
@@ -66,7 +66,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             },
             build: build_many,
         }),
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 

@@ -41,12 +41,12 @@ pub(crate) const ROW: Row<Profile> = Row {
     parameters: OriginOptions::PARAMETERS,
     build: Profile {
         alpn: versions::alpn,
-        over_quic: Some(versions::goes_over_quic),
-        over_tcp: Some(|arguments| {
+        over_quic: Some(&versions::goes_over_quic),
+        over_tcp: Some(&|arguments| {
             let options = OriginOptions::of(arguments);
             options.version.over.tcp_connections(options.tcp.connections)
         }),
-        check: |arguments| {
+        check: &|arguments| {
             let options = OriginOptions::of(arguments);
             let patterns = options.hosts.iter().map(|pattern| ("hosts", pattern));
             let names = options.certificate.iter().flatten().map(|pattern| ("certificate", pattern));
@@ -58,7 +58,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             options.version.over.check(&options.http2)
         },
         branch: Some(Branch { of: |arguments| OriginOptions::of(arguments).of }),
-        ..Profile::of(|arguments, _| idle(&OriginOptions::of(arguments).http2))
+        ..Profile::of(&|arguments, _| idle(&OriginOptions::of(arguments).http2))
     },
 };
 

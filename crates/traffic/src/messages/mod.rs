@@ -61,9 +61,9 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "messages of a source, each with its delay from being written to being delivered whole",
     parameters: MessagesOptions::PARAMETERS,
     build: Profile {
-        over_tcp: Some(|arguments| one_stream(&MessagesOptions::of(arguments).over, &Over::Stream)),
-        check,
-        datagrams: |arguments| MessagesOptions::of(arguments).over == Over::Datagrams,
+        over_tcp: Some(&|arguments| one_stream(&MessagesOptions::of(arguments).over, &Over::Stream)),
+        check: &check,
+        datagrams: &|arguments| MessagesOptions::of(arguments).over == Over::Datagrams,
         shares: true,
         keeps_time: true,
         uploads_one_way: true,
@@ -71,7 +71,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             let uploads = MessagesOptions::of(arguments).direction == Way::Upload;
             Outline { uploads, ..Outline::UNKNOWN }
         },
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 

@@ -13,7 +13,7 @@ const UNKNOWN_PART: u64 = 3;
 pub(super) struct PartEnd {
     /// The name in the summary.
     pub(super) name: String,
-    /// The name of its row.
+    /// The name of its row, without the folder of a class.
     pub(super) application: &'static str,
     /// Its protocol.
     pub(super) alpn: &'static [u8],

@@ -8,7 +8,7 @@ mod end;
 mod routes;
 mod transport;
 
-use crate::profile::{OptionError, needs_datagrams, needs_partial_resets};
+use crate::profile::{OptionError, find, needs_datagrams, needs_partial_resets};
 use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
 use random::Generator;
@@ -28,14 +28,14 @@ pub(crate) const ROW: Row<Profile> = Row {
     about: "several applications on one connection",
     parameters: MixOptions::PARAMETERS,
     build: Profile {
-        check,
-        datagrams: |arguments| {
+        check: &check,
+        datagrams: &|arguments| {
             parts(arguments).iter().any(|part| needs_datagrams(part.name, &part.arguments))
         },
-        partial_resets: |arguments| {
+        partial_resets: &|arguments| {
             parts(arguments).iter().any(|part| needs_partial_resets(part.name, &part.arguments))
         },
-        ..Profile::of(build)
+        ..Profile::of(&build)
     },
 };
 
@@ -58,10 +58,9 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     if parts.is_empty() || parts.len() > MAX_PARTS {
         return Err(("parts", format!("{} of them; expected from 1 to {MAX_PARTS}", parts.len())));
     }
-    let shareable = shareable();
-    match parts.iter().find(|part| !shareable.contains(&part.name)) {
+    match parts.iter().find(|part| find(part.name).is_none_or(|profile| !profile.shares)) {
         Some(part) => {
-            Err(("parts", format!("found {:?}; expected any of {}", part.name, shareable.join(", "))))
+            Err(("parts", format!("found {:?}; expected any of {}", part.name, shareable().join(", "))))
         }
         None => parts.iter().try_for_each(|part| check_part(part, &parts)),
     }
@@ -69,10 +68,10 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
 
 /// Checks the options of a part, and that it is the only one that a result can tell of.
 fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> {
-    let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { return Ok(()) };
+    let Some(profile) = find(part.name) else { return Ok(()) };
     let in_part = |(option, problem): OptionError| ("parts", format!("{}.{option}: {problem}", part.name));
-    (row.build.check)(&part.arguments).map_err(in_part)?;
-    row.build.over_quic.map_or(Ok(()), |check| check(&part.arguments)).map_err(in_part)?;
+    (profile.check)(&part.arguments).map_err(in_part)?;
+    profile.over_quic.map_or(Ok(()), |check| check(&part.arguments)).map_err(in_part)?;
     let players = parts.iter().filter(|part| part.name == crate::video::ROW.name).count();
     match players {
         0 | 1 => Ok(()),
@@ -84,13 +83,14 @@ fn build(arguments: &Arguments, mut random: Generator) -> Ends {
     let (mut clients, mut servers): (Vec<PartEnd>, Vec<PartEnd>) = (Vec::new(), Vec::new());
     for (number, part) in parts(arguments).into_iter().enumerate() {
         let draws = random.fork(&format!("part {number}"));
-        // The names were checked.
-        let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { continue };
-        let ends = (row.build.build)(&part.arguments, draws);
-        let before = clients.iter().filter(|other| other.application == part.name).count();
-        let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
-        let alpn = (row.build.alpn)(&part.arguments);
-        let part_end = |end| PartEnd { name: name.clone(), application: part.name, alpn, end };
+        let profile = find(part.name).expect("the reader knows the applications of the parts");
+        let ends = (profile.build)(&part.arguments, draws);
+        // Equal runs have equal summaries, wherever the file of a class lies.
+        let application = part.name.rsplit('/').next().expect("a name has a last part");
+        let before = clients.iter().filter(|other| other.application == application).count();
+        let name = if before == 0 { application.to_owned() } else { format!("{application}-{}", before + 1) };
+        let alpn = (profile.alpn)(&part.arguments);
+        let part_end = |end| PartEnd { name: name.clone(), application, alpn, end };
         clients.push(part_end(ends.client));
         servers.push(part_end(ends.server));
     }

@@ -39,7 +39,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     name: "page-streams",
     about: "web pages on two streams each: main and small objects on the first, large ones on the second (ns-3's QUIC module)",
     parameters: PageStreamsOptions::PARAMETERS,
-    build: Profile::of(build),
+    build: Profile::of(&build),
 };
 
 /// The maximum length of the first line of a request.

@@ -88,15 +88,15 @@ pub(crate) const ROW: Row<Profile> = Row {
     parameters: VideoOptions::PARAMETERS,
     build: Profile {
         alpn: versions::alpn,
-        over_quic: Some(versions::goes_over_quic),
-        over_tcp: Some(|arguments| {
+        over_quic: Some(&versions::goes_over_quic),
+        over_tcp: Some(&|arguments| {
             let options = VideoOptions::of(arguments);
             options.version.over.tcp_connections(options.connections)
         }),
         shares: true,
-        partial_resets: |arguments| VideoOptions::of(arguments).deadline.is_some(),
-        check: |arguments| check(&VideoOptions::of(arguments)),
-        ..Profile::of(build)
+        partial_resets: &|arguments| VideoOptions::of(arguments).deadline.is_some(),
+        check: &|arguments| check(&VideoOptions::of(arguments)),
+        ..Profile::of(&build)
     },
 };
 

@@ -92,6 +92,19 @@ def check(class_: "type[Plugged]", kind: "Part", module: ModuleType) -> tuple[li
     return seen.warnings, {word for word in kind.called if code.may_set(word)}
 
 
+def class_of(class_: "type[Plugged]", word: str, kind: "Part", module: ModuleType) -> "type[Plugged]":
+    """The class that another one has as this attribute. Raises `Error` if it has none, or one of another kind."""
+    found = getattr(class_, word, None)
+    if isinstance(found, type) and issubclass(found, kind.base):
+        return found
+    name, expected = class_.__qualname__, f"a class derived from quiclab.{kind.base.__name__}"
+    if found is not None:
+        raise Error(f"{place(class_, module)}: {name}.{word} is {found!r}; expected {expected}")
+    slips = [other for other in vars(class_) if _is_slip(other.lower(), word)]
+    near = f", which is called {slips[0]} here" if slips else ""
+    raise Error(f"{place(class_, module)}: {name} has no {word}{near}; expected {expected}")
+
+
 def _check_options(seen: _Seen, known: list[str]) -> None:
     """Raises `Error` if the options are no names with defaults, or if the class cannot be made with them."""
     class_ = seen.class_

@@ -1,6 +1,7 @@
 """The kinds of components that can be written in Python, and the class from which all of them are derived."""
 
 import importlib
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 Option = bool | int | float | str
@@ -31,6 +32,8 @@ _MODULES = {
     "rate": "rate",
     "middlebox": "middlebox",
     "cell scheduler": "cell_scheduler",
+    "application": "application",
+    "end of an application": "application",
 }
 """The word for a kind of component, and the module of the package that declares it."""
 _parts: dict[str, "Part"] = {}
@@ -47,13 +50,20 @@ class Part(NamedTuple):
     """The methods that are called only if a class has its own."""
     decides: tuple[str, ...]
     """The attributes by which an object says what it decides; it sets one of them at least."""
+    classes: Mapping[str, str]
+    """The attributes that are classes of another kind, and the word for that."""
 
 
 def part(
-    word: str, base: type[Plugged], needed: tuple[str, ...], called: tuple[str, ...] = (), decides: tuple[str, ...] = ()
+    word: str,
+    base: type[Plugged],
+    needed: tuple[str, ...],
+    called: tuple[str, ...] = (),
+    decides: tuple[str, ...] = (),
+    classes: Mapping[str, str] | None = None,
 ) -> None:
     """Adds a kind of component: see `Part`."""
-    _parts[word] = Part(base, needed, called, decides)
+    _parts[word] = Part(base, needed, called, decides, classes or {})
 
 
 def part_of(word: str) -> Part:

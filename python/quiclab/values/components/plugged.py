@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from quiclab._quiclab import Error
 from quiclab.values import folders
 from quiclab.values.components import mistakes
-from quiclab.values.components.parts import Option, Plugged, part_of
+from quiclab.values.components.parts import Option, Part, Plugged, part_of
 from quiclab.values.plain_text import plain
 
 _MOST_FILES = 64
@@ -56,8 +56,18 @@ def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, l
 
 def make_(word: str, path: str, text: str | None, name: str, options: dict[str, Option]) -> tuple[Plugged, set[str]]:
     """A component, and which of the methods that need not be there it has."""
-    class_ = _class(word, path, text, name)
-    kind, known = part_of(word), _checked[class_]
+    return _made(_class(word, path, text, name), part_of(word), name, options)
+
+
+def end_(application: Plugged, name: str) -> tuple[Plugged, set[str]]:
+    """A component of a class that another one has as this attribute, and its methods as from `make_`."""
+    class_ = getattr(type(application), name)
+    kind = next(part_of(kind) for word, kind in part_of("application").classes.items() if word == name)
+    return _made(class_, kind, class_.__qualname__, {})
+
+
+def _made(class_: type[Plugged], kind: Part, name: str, options: dict[str, Option]) -> tuple[Plugged, set[str]]:
+    known = _checked[class_]
     own = {method for method in kind.called if getattr(class_, method) is not getattr(kind.base, method)}
     try:
         return class_(**options), own | known.bound
@@ -107,11 +117,17 @@ def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
             raise Error(f"{name} is not a {word}: expected a class derived from quiclab.{base.__name__}")
         raise Error(f"no {word} {name}; {path} has: {', '.join(known) or 'none'}")
     if class_ not in _checked:
-        warnings, bound = mistakes.check(class_, kind, module)
-        _checked[class_] = _Known(mistakes.place(class_, module), bound)
-        for text in warnings:
-            _warn(text)
+        for word, one in kind.classes.items():
+            _check(mistakes.class_of(class_, word, part_of(one), module), part_of(one), module)
+        _check(class_, kind, module)
     return class_
+
+
+def _check(class_: type[Plugged], kind: Part, module: ModuleType) -> None:
+    warnings, bound = mistakes.check(class_, kind, module)
+    _checked[class_] = _Known(mistakes.place(class_, module), bound)
+    for text in warnings:
+        _warn(text)
 
 
 class _Known(NamedTuple):
