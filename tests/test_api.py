@@ -167,10 +167,10 @@ def test_load_refuses_what_is_no_run_folder(tmp_path: Path, saved: Path) -> None
         quiclab.load(tmp_path).table("connection")
 
 
-def test_rooms_are_described() -> None:
-    rooms = {room["name"]: room for room in quiclab.rooms()}
-    assert {"controllers", "losses", "applications"} <= rooms.keys()
-    newreno = next(row for row in rooms["controllers"]["rows"] if row["name"] == "newreno")
+def test_topics_are_described() -> None:
+    topics = {topic["name"]: topic for topic in quiclab.topics()}
+    assert {"controllers", "losses", "applications"} <= topics.keys()
+    newreno = next(row for row in topics["controllers"]["rows"] if row["name"] == "newreno")
     assert newreno["about"]
 
 

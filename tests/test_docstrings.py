@@ -26,14 +26,14 @@ NAMES: list[str] = [name for names in public.MODULES.values() for name in names]
 
 WITHOUT = {
     "quiclab.Ack": "an argument of a method of `Controller`",
-    "quiclab.Trouble": "an argument of a method of `Controller`",
-    "quiclab.Adjustment": "an argument of a method of `Controller`",
+    "quiclab.CongestionSignal": "an argument of a method of `Controller`",
+    "quiclab.ResumeAdjustment": "an argument of a method of `Controller`",
     "quiclab.Packet": "an argument of methods of `Queue`, `Middlebox` and `Loss`",
-    "quiclab.View": "an argument of a method of `Scheduler`",
+    "quiclab.SchedulerView": "an argument of a method of `Scheduler`",
     "quiclab.Priority": "a value of `Scheduler.ready`",
     "quiclab.AbrView": "an argument of a method of `Abr`",
     "quiclab.Download": "a value of `AbrView.downloads`",
-    "quiclab.Underway": "an argument of a method of `Abr`",
+    "quiclab.PartialDownload": "an argument of a method of `Abr`",
     "quiclab.p1203.score": "needs the package itu-p1203, which is not on PyPI",
     "quiclab.p1203.Score": "needs the package itu-p1203, which is not on PyPI",
     "quiclab.view.Shown": "the result of `view.write`",

@@ -10,7 +10,7 @@ __all__ = [
     "VERSION",
     "AbrView",
     "Ack",
-    "Adjustment",
+    "ResumeAdjustment",
     "Download",
     "Error",
     "FinishedSweep",
@@ -26,9 +26,9 @@ __all__ = [
     "Sweep",
     "SweepSession",
     "Table",
-    "Trouble",
-    "Underway",
-    "View",
+    "CongestionSignal",
+    "PartialDownload",
+    "SchedulerView",
     "ViewDirection",
     "ViewLog",
     "ViewSplitter",
@@ -249,7 +249,7 @@ class Priority:
     def latency_s(self) -> float | None: ...
 
 @final
-class View:
+class SchedulerView:
     @property
     def now_s(self) -> float: ...
     @property
@@ -307,7 +307,7 @@ class Download:
     def last_byte_s(self) -> float: ...
 
 @final
-class Underway:
+class PartialDownload:
     @property
     def segment(self) -> int: ...
     @property
@@ -359,7 +359,7 @@ class Ack:
     def limit(self) -> str: ...
 
 @final
-class Trouble:
+class CongestionSignal:
     @property
     def now_s(self) -> float: ...
     @property
@@ -370,7 +370,7 @@ class Trouble:
     def newest_sent_s(self) -> float: ...
 
 @final
-class Adjustment:
+class ResumeAdjustment:
     @property
     def now_s(self) -> float: ...
     @property

@@ -40,9 +40,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _quiclab {
     #[pymodule_export]
-    use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
+    use crate::abr::{AbrView, Download, PartialDownload, experience, segment_quality, stall_cost};
     #[pymodule_export]
-    use crate::controller::{Ack, Adjustment, Trouble};
+    use crate::controller::{Ack, CongestionSignal, ResumeAdjustment};
     #[pymodule_export]
     use crate::document::{document_to_toml, value_to_toml};
     #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ mod _quiclab {
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]
-    use crate::scheduler::{Priority, View};
+    use crate::scheduler::{Priority, SchedulerView};
     #[pymodule_export]
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 """The class `Scheduler`: a stream scheduler written in Python."""
 
-from quiclab._quiclab import Priority, View
+from quiclab._quiclab import Priority, SchedulerView
 from quiclab.values.components.parts import Plugged, part
 
 
@@ -33,7 +33,7 @@ class Scheduler(Plugged):
     def start(self) -> None:
         """The connection begins: no stream is ready. Called when the object has its options."""
 
-    def next(self, view: View) -> int:
+    def next(self, view: SchedulerView) -> int:
         """The stream to send from next, one of `ready`. Called again only after something has changed."""
         raise NotImplementedError(f"{type(self).__name__} has no method next")
 
