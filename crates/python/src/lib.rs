@@ -102,6 +102,25 @@ mod _quiclab {
         lab::rooms_json()
     }
 
+    /// The word that a mistyped one probably stands for; None if no word is near.
+    #[pyfunction]
+    fn nearest(word: &str, words: Vec<String>) -> Option<String> {
+        lab::scenario::nearest(word, words.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// The letters to insert, remove, replace, or swap with their neighbour to make one word of another.
+    #[pyfunction]
+    fn edits(one: &str, other: &str) -> usize {
+        lab::scenario::edits(one, other)
+    }
+
+    /// A number with its unit, in the base unit of its kind: seconds (`s`), `bit/s`, bytes (`B`), `packets`, `BDP`, or
+    /// none for a percentage. None for any other text.
+    #[pyfunction]
+    fn quantity(text: &str) -> Option<(f64, &'static str)> {
+        lab::scenario::quantity(text)
+    }
+
     /// The JSON schema of scenario files, as text.
     #[pyfunction]
     fn schema_json() -> String {
