@@ -20,7 +20,9 @@ from quiclab.commands.group import PlainGroup
 
 LARGE = {"matplotlib", "numpy", "pandas", "pyarrow"}
 """Libraries that take longer than most commands."""
-IMPORTED = "import sys; from quiclab.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+LOADED = "print(*(name for name, module in sys.modules.items() if type(module).__name__ != 'Late'), file=sys.stderr)"
+"""The modules that were executed: see `quiclab.commands.late`."""
+IMPORTED = f"import sys; from quiclab.cli import main; main(); {LOADED}"
 
 
 def imported(folder: Path, *arguments: str, script: str = IMPORTED) -> set[str]:

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO, TypeVar
 
-from quiclab.values import signals
+from quiclab._quiclab import Error
+from quiclab.values import libraries, signals
+from quiclab.values.plain_text import plain, short
 
 INTERRUPTED = 128 + signal.SIGINT
 FAILED = 2
@@ -131,11 +133,9 @@ def _drop(stream: TextIO) -> None:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    # Here and not above, so that Ctrl-C during these imports is one line too.
-    from quiclab.values import libraries
-
     if arguments is None:
         libraries.alone()
+    # Here and not above, so that Ctrl-C during these imports is one line too.
     with libraries.importing():
         import typer
 
@@ -179,9 +179,6 @@ def _signal_of(error: BaseException | None) -> signal.Signals | None:
 
 
 def _one_line(error: BaseException) -> str:
-    from quiclab import Error
-    from quiclab.values.plain_text import plain, short
-
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)
     text = str(told() if callable(told) else error)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from quiclab._quiclab import Error
+
 _TRACEBACK = "QUICLAB_TRACEBACK"
 
 
@@ -17,8 +19,6 @@ def reading(*folders: Path) -> Iterator[None]:
     that no table knows, times that run backwards, a number that leaves nothing to divide by. What numpy only warns of
     would be a wrong number; what matplotlib warns of is shown in the figure.
     """
-    from quiclab import Error
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)

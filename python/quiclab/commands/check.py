@@ -10,11 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab._quiclab import Sweep
+from quiclab import _quiclab
+from quiclab._quiclab import ScenarioError, Sweep
 from quiclab.commands.arguments import STANDARD_INPUT, Json, ScenarioInput, Sets, read_scenario, standard_input
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.values import regular_files
 from quiclab.values.components import plugged
+from quiclab.values.folders import of_results
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.engines.sweeps as sweeps
+
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -80,8 +88,6 @@ def _is_of_results(file: Path) -> bool:
 
     Of standard input, whether the process is there. Then it is only looked at, and code that it names is not loaded.
     """
-    from quiclab.values.folders import of_results
-
     return any(of_results(place) for place in _led_to(file))
 
 
@@ -97,8 +103,6 @@ def _led_to(file: Path) -> Iterator[Path]:
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
-    from quiclab import ScenarioError, _quiclab
-    from quiclab.values import regular_files
 
     if file == STANDARD_INPUT:
         scenario = _quiclab.Scenario.recorded(standard_input(), "<stdin>", sets)
@@ -112,15 +116,13 @@ def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
     """What is varied and how many runs that makes; nothing if nothing is."""
-    from quiclab.engines.sweeps import foretold
-
     if not sweep.parameters and sweep.runs == 1:
         return []
     rows = [
         (f"sweep {path}", f"{len(values)} values, {values[0]} to {values[-1]}" if len(values) > 1 else values[0])
         for path, values, _ in sweep.parameters
     ]
-    warning = foretold(sweep)
+    warning = sweeps.foretold(sweep)
     warned = [] if warning is None else [(f"sweep{_WARNING}", warning)]
     repeated = f", {sweep.repetitions} of each combination" if sweep.repetitions > 1 else ""
     series = f", series of {', '.join(sweep.series)}" if sweep.series else ""
