@@ -13,7 +13,7 @@ _TRACEBACK = "QUICLAB_TRACEBACK"
 
 @contextmanager
 def reading(*folders: Path) -> Iterator[None]:
-    """Makes one line of what only results can cause that somebody changed, after each file by itself was found right.
+    """Turns into one line what only changed results can cause, after each file on its own was found right.
 
     The values of a summary, a scenario and a table may each be possible, and still contradict one another: a connection
     that no table knows, times that run backwards, a number that leaves nothing to divide by. What numpy only warns of

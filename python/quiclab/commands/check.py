@@ -32,7 +32,7 @@ _FILES = ", files"
 _QUOTED = re.compile(r'"[^"]*"')
 _WARNING = ", warning"
 _LEAST = 30
-"""Letters of a description that a line has, on however narrow a terminal."""
+"""The least letters of a description in a line, however narrow the terminal is."""
 _MOST_LINKS = 40
 """Links that are followed one after the other, as the system does."""
 
@@ -52,18 +52,18 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         scenario = read_scenario(file, set_)
         name, described = scenario.name, scenario.describe()
     if not set_ and not is_of_results:
-        # With changes it is a single run that is meant, as `quiclab run` makes it.
+        # With changes a single run is meant, as `quiclab run` makes it.
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
         told = set(scenario.notes)
         described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
-    # What stands in a file that a scenario names is not shown: it may be any file.
+    # The contents of a file that a scenario names are not shown: it may be any file.
     described = [(one, _QUOTED.sub('"..."', text) if one.endswith(_FILES) else text) for one, text in described]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
         echo(f"warning: {subject}: {plain(text)}", err=True)
-    # What may be wrong in classes that it names was said when they were read.
+    # Possible mistakes in classes that it names were reported when they were read.
     warnings += [("class", text) for text in plugged.warnings]
     if as_json:
         found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
@@ -71,7 +71,7 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)
-    # A terminal would go on in its first column.
+    # A terminal would continue in its first column.
     room = max(shutil.get_terminal_size().columns - width - 2, _LEAST) if sys.stdout.isatty() else 0
     here = f"{Path.cwd()}{os.sep}"
     before = None

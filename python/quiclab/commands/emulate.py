@@ -197,7 +197,7 @@ def summary_of(emulation: "Emulation", gates: Sequence[str], status: Mapping[str
 
 
 class Counters:
-    """A line on the terminal that says what passes the gates."""
+    """A line on the terminal with the traffic at the gates."""
 
     EVERY_S = 0.5
 
@@ -206,7 +206,7 @@ class Counters:
         self._last: tuple[float, list[tuple[int, int]]] = (0.0, [(0, 0)] * len(gates))
 
     def __call__(self, status: Mapping[str, Any]) -> None:
-        """Shows it, twice in a second at most."""
+        """Shows it, at most twice a second."""
         before, counted = self._last
         span = status["now_s"] - before
         if span < self.EVERY_S:
@@ -228,7 +228,7 @@ class Counters:
 
 
 def show(emulation: Mapping[str, Any], folder: Path) -> None:
-    """Tells what passed the gates, how late the world was, and where the results are."""
+    """Prints what passed the gates, how late the run was, and where the results are."""
     for name, counts in emulation["gates"].items():
         words = [f"in {counts['entered']:,} packets ({counts['entered_bytes'] / 1e6:,.1f} MB)"]
         words.append(f"out {counts['left']:,} ({counts['left_bytes'] / 1e6:,.1f} MB)")

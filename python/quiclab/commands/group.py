@@ -12,12 +12,12 @@ from quiclab.commands.values import read_plainly
 
 
 class Row(NamedTuple):
-    """What is known of a command before it is imported."""
+    """What is known about a command before it is imported."""
 
     help: str
     """The first line of its manual."""
     short: str = ""
-    """What a list of commands says of it, in up to 60 letters; by default the same."""
+    """What a list of commands says about it, in up to 60 letters; by default the same."""
     where: str = ""
     """Its function or its group, as `module:attribute` in `quiclab.commands`."""
     heading: str = ""

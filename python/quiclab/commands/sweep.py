@@ -164,7 +164,7 @@ def sweep(
 
 
 def _foretold(plan: "Plan", show: list[str] | None, by: list[str] | None) -> str | None:
-    """Before the runs, which may take hours: checks the names of columns, and says what is to be known of the sweep.
+    """Before the runs, which may take hours: checks the names of columns, and says what to expect of the sweep.
 
     Returns its warning, if there is one.
     """
@@ -210,7 +210,7 @@ def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
 
 
 def _shown(name: str, known: list[str]) -> list[str]:
-    """The column of this name, or those of all flows that have it."""
+    """The column with this name, or the columns of all flows that have it."""
     flows = list(numbers.of_flows(name, known).values())
     return flows if len(flows) > 1 and name not in known else [statistics.resolve(name, known)]
 

@@ -209,7 +209,7 @@ def _title(where: Path, logs: Sequence[Any]) -> str:
 
 
 def _missing(where: Path, names: set[str]) -> list[str]:
-    """A sentence if the run has connections of which nothing is known."""
+    """A sentence if the run has connections about which nothing is known."""
     all_names = dict.fromkeys(str(entry.get("name")) for entry in _summary(where).get("connections", []))
     missing = [name for name in all_names if name not in names]
     if not missing:

@@ -240,7 +240,7 @@ class Session:
         self.player = emulation.start(play.client, words)
 
     def watching(self, status: Callable[[Mapping[str, Any]], None] | None) -> Callable[[Mapping[str, Any]], None]:
-        """A function that is told the status of the emulation, and learns from it when it began."""
+        """A function that receives the status of the emulation, and learns from it when it began."""
 
         def watch(now: Mapping[str, Any]) -> None:
             zero_s = time.time() - now["now_s"]

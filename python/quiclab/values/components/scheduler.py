@@ -44,7 +44,7 @@ class Scheduler(Plugged):
         """The stream has nothing to send any more, or no credit to send it; it is no longer in `ready`."""
 
     def on_sent(self, stream: int, sent_bytes: int) -> None:
-        """The stream whose turn it was sent `sent_bytes`, new or retransmitted, in a packet; 0: only its end."""
+        """The stream whose turn it was sent `sent_bytes` in a packet, new or retransmitted; 0: only its end."""
 
     def on_sent_out_of_turn(self, stream: int, sent_bytes: int) -> None:
         """`sent_bytes` of lost data were sent before others (``retransmissions = "first"``), outside of any turn."""
