@@ -40,8 +40,8 @@ def view(
 
     The run needs a qlog: `quiclab run FILE --qlog`. The page is one self-contained file. Press ? in it for its keys.
     """
-    with reading(run), shown_reading("view") as told:
-        shown = view_page.write(run, out, connections=connection or (), told=told)
+    with reading(run), shown_reading("view") as progress:
+        shown = view_page.write(run, out, connections=connection or (), progress=progress)
     if as_json:
         echo(json.dumps(shown.as_json(), indent=2))
     else:
