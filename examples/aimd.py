@@ -21,7 +21,7 @@ class Aimd(quiclab.Controller):
             self.window_bytes += share * ack.acked_bytes
             self.pacing_bps = 1.25 * 8 * self.window_bytes / ack.smoothed_rtt_s
 
-    def on_loss(self, loss: quiclab.Trouble) -> None:
+    def on_loss(self, loss: quiclab.CongestionSignal) -> None:
         if loss.newest_sent_s > self.reduced_s:
             self.reduced_s, self.state = loss.now_s, "avoidance"
             self.window_bytes = max(self.window_bytes * self.beta, 2 * self.datagram_bytes)

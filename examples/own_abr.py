@@ -35,12 +35,12 @@ class Affordable(quiclab.Abr):
         # A step up at a time: the next choice knows more.
         return chosen if view.last is None else min(chosen, view.last + 1)
 
-    def abandon(self, view: quiclab.AbrView, underway: quiclab.Underway) -> int | None:
-        took_s = view.now_s - underway.first_byte_s
+    def abandon(self, view: quiclab.AbrView, download: quiclab.PartialDownload) -> int | None:
+        took_s = view.now_s - download.first_byte_s
         if took_s < 0.5:
             return None
-        left_s = (underway.total_bytes - underway.bytes) * took_s / underway.bytes
-        return 0 if left_s > 1.5 * view.buffer_s and underway.representation > 0 else None
+        left_s = (download.total_bytes - download.bytes) * took_s / download.bytes
+        return 0 if left_s > 1.5 * view.buffer_s and download.representation > 0 else None
 
     def rate_bps(self, view: quiclab.AbrView) -> float:
         """The harmonic mean of the last downloads: what all of them together had."""

@@ -15,7 +15,7 @@ class Quota(quiclab.Scheduler):
     def start(self) -> None:
         self.sent_bytes, self.urgent_bytes, self.last = 1, 0, -1
 
-    def next(self, view: quiclab.View) -> int:
+    def next(self, view: quiclab.SchedulerView) -> int:
         urgent = min(self.ready, key=lambda stream: (self.ready[stream].urgency, stream))
         if self.urgent_bytes <= self.share * self.sent_bytes:
             return urgent

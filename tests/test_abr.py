@@ -129,11 +129,11 @@ class Leaving(quiclab.Abr):
     def choose(self, view: quiclab.AbrView) -> tuple[int, float]:
         return 3, 0.25
 
-    def abandon(self, view: quiclab.AbrView, underway: quiclab.Underway) -> int | None:
-        sizes = view.sizes_bytes_of(underway.segment)
-        assert 0 < underway.bytes < underway.total_bytes == sizes[underway.representation]
-        assert underway.asked_s <= underway.first_byte_s <= view.now_s
-        return 1 if underway.representation == 3 and view.now_s > underway.asked_s + 1 else None
+    def abandon(self, view: quiclab.AbrView, download: quiclab.PartialDownload) -> int | None:
+        sizes = view.sizes_bytes_of(download.segment)
+        assert 0 < download.bytes < download.total_bytes == sizes[download.representation]
+        assert download.asked_s <= download.first_byte_s <= view.now_s
+        return 1 if download.representation == 3 and view.now_s > download.asked_s + 1 else None
 
 
 def test_waits_and_downloads_that_are_given_up() -> None:
@@ -161,7 +161,7 @@ def test_options_are_checked_and_resolved(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(own)).run().summary == run.summary
     assert set(chosen(own.with_({"flow.film.application.abr": Third(number=0)}).run())) == {0}
     row = next(
-        row for room in quiclab.rooms() if room["name"] == "abrs" for row in room["rows"] if "own.py" in row["name"]
+        row for room in quiclab.topics() if room["name"] == "abrs" for row in room["rows"] if "own.py" in row["name"]
     )
     assert row["about"] == "One of them."
     with pytest.raises(quiclab.ScenarioError, match=r'unknown key, found "nmber".*did you mean "number"'):
@@ -209,7 +209,7 @@ def test_its_options_can_be_swept_and_the_workers_of_a_cluster_need_no_file(tmp_
             "own.py:5: RuntimeError: no",
         ),
         (
-            "def choose(self, view): return 1\n    def abandon(self, view, underway): return 1",
+            "def choose(self, view): return 1\n    def abandon(self, view, download): return 1",
             "own.py:5: abandon gave 1; expected None, or a representation below that of the download, 1",
         ),
         (

@@ -167,10 +167,10 @@ def test_load_refuses_what_is_no_run_folder(tmp_path: Path, saved: Path) -> None
         quiclab.load(tmp_path).table("connection")
 
 
-def test_rooms_are_described() -> None:
-    rooms = {room["name"]: room for room in quiclab.rooms()}
-    assert {"controllers", "losses", "applications"} <= rooms.keys()
-    newreno = next(row for row in rooms["controllers"]["rows"] if row["name"] == "newreno")
+def test_topics_are_described() -> None:
+    topics = {topic["name"]: topic for topic in quiclab.topics()}
+    assert {"controllers", "losses", "applications"} <= topics.keys()
+    newreno = next(row for row in topics["controllers"]["rows"] if row["name"] == "newreno")
     assert newreno["about"]
 
 
@@ -185,3 +185,19 @@ def test_scenarios_go_to_other_processes() -> None:
     scenario = Scenario.from_text(SCENARIO).with_(seed=7)
     again = pickle.loads(pickle.dumps(scenario))
     assert (again.to_toml(), again.seed) == (scenario.to_toml(), 7)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("Adjustment", "ResumeAdjustment"),
+        ("Trouble", "CongestionSignal"),
+        ("Underway", "PartialDownload"),
+        ("View", "SchedulerView"),
+        ("rooms", "topics"),
+    ],
+)
+def test_names_of_before_go_on_working_with_a_warning(before: str, now: str) -> None:
+    assert before not in quiclab.__all__ and now in quiclab.__all__
+    with pytest.warns(DeprecationWarning, match=f"^quiclab.{before} is called quiclab.{now} now$"):
+        assert getattr(quiclab, before) is getattr(quiclab, now)

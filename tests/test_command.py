@@ -140,9 +140,9 @@ def test_list(command: Command) -> None:
     everything = command("list", "--all")
     assert (overview.returncode, everything.returncode) == (0, 0)
     rooms = json.loads(command("list", "--json").stdout)
-    pages = {(room["name"], row["name"]): row.pop("page") for room in rooms for row in room["rows"]}
+    pages = {(room["name"], row["name"]): row["page"] for room in rooms for row in room["rows"]}
     # In a process of its own: what tests of Python controllers and schedulers have registered in this one stays.
-    fresh = [sys.executable, "-c", "import json, quiclab; print(json.dumps(quiclab.rooms()))"]
+    fresh = [sys.executable, "-c", "import json, quiclab; print(json.dumps(quiclab.topics()))"]
     assert rooms == json.loads(subprocess.run(fresh, capture_output=True, check=True).stdout)
     # Each component has a page that names it; the tables of a scenario file are no components.
     project = Path(__file__).parents[1]

@@ -365,7 +365,7 @@ def test_every_option_has_an_example_that_is_a_value_of_it() -> None:
     from quiclab._quiclab import schema_json
 
     schema = json.loads(schema_json())
-    topics = {topic["name"]: topic for topic in quiclab.rooms()}
+    topics = {topic["name"]: topic for topic in quiclab.topics()}
     for name, topic in topics.items():
         if name == "sections":
             continue
@@ -383,7 +383,7 @@ def test_every_option_has_an_example_that_is_a_value_of_it() -> None:
 
 
 def test_paths_of_keys() -> None:
-    keys = Keys(quiclab.rooms())
+    keys = Keys(quiclab.topics())
     assert [option.owner for option in keys.find(["seed"])] == [keys.top]
     assert keys.find(["link", "cell", "backward", "mtu"])[0].owner == "[link.backward]"
     assert keys.find(["link", "cell", "cell", "mtu"]) == []

@@ -273,7 +273,7 @@ server = "server"
 application = { type = "bulk", size = "2 MB" }
 """
 
-asked: list[quiclab.Adjustment] = []
+asked: list[quiclab.ResumeAdjustment] = []
 """What Careful Resume has asked of the controllers below."""
 
 
@@ -290,7 +290,7 @@ class Resuming(quiclab.Controller):
     def on_loss(self, loss: Any) -> None:
         self.limit_bytes = self.window_bytes = max(self.window_bytes / 2, 2 * self.datagram_bytes)
 
-    def on_resume(self, adjustment: quiclab.Adjustment) -> None:
+    def on_resume(self, adjustment: quiclab.ResumeAdjustment) -> None:
         asked.append(adjustment)
         if adjustment.window_bytes is not None:
             self.window_bytes = adjustment.window_bytes
@@ -303,7 +303,7 @@ def phases_of(run: quiclab.Run) -> list[str]:
     return [str(row["detail"]).split()[0] for row in rows if row["event"] == "resume_phase"]
 
 
-def resumed(controller: Any, capacity: str) -> tuple[quiclab.Run, list[quiclab.Adjustment]]:
+def resumed(controller: Any, capacity: str) -> tuple[quiclab.Run, list[quiclab.ResumeAdjustment]]:
     asked.clear()
     document = quiclab.Scenario.from_text(RESUMED).with_({"memory.geo.capacity": capacity})
     return document.with_({"transport.controller": controller}).run(), list(asked)

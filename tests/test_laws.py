@@ -55,7 +55,7 @@ APART = {"trace", "series", "pep", "nat", "origin"}
 
 def ours() -> list[tuple[str, Any]]:
     """Each component of quiclab with what its room's laws are run over."""
-    rooms = {room["name"]: room["rows"] for room in quiclab.rooms()}
+    rooms = {room["name"]: room["rows"] for room in quiclab.topics()}
     found: list[tuple[str, Any]] = []
     for room in CHECKS:
         for row in rooms[room]:

@@ -20,7 +20,9 @@ from quiclab.commands.group import PlainGroup
 
 LARGE = {"matplotlib", "numpy", "pandas", "pyarrow"}
 """Libraries that take longer than most commands."""
-IMPORTED = "import sys; from quiclab.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+LOADED = "print(*(name for name, module in sys.modules.items() if type(module).__name__ != 'Late'), file=sys.stderr)"
+"""The modules that were executed: see `quiclab.commands.late`."""
+IMPORTED = f"import sys; from quiclab.cli import main; main(); {LOADED}"
 
 
 def imported(folder: Path, *arguments: str, script: str = IMPORTED) -> set[str]:
@@ -44,6 +46,37 @@ def test_the_package_is_imported_by_parts(tmp_path: Path) -> None:
     modules = imported(tmp_path, script=script)
     assert not modules & {*LARGE, "rich", "typer", "pydantic", "json", "dataclasses"}
     assert {name for name in modules if name.startswith("quiclab")} == {"quiclab", "quiclab._quiclab"}
+
+
+def test_a_late_module_is_executed_when_it_is_used(tmp_path: Path) -> None:
+    script = """if True:
+        import sys, threading
+        from quiclab.commands.late import Late, late
+        import quiclab.values.plain_text as there
+        with late():
+            import quiclab.drawings.plots as plots
+            import quiclab.values.plain_text as same
+        assert same is there and type(same) is not Late, "what is there stays as it is"
+        assert type(plots) is Late and plots.__name__ == "quiclab.drawings.plots"
+        assert not hasattr(plots, "__wrapped__") and "numpy" not in sys.modules
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(plots.PLOTS)) for _ in range(4)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert len(found) == 4 and all(one is plots.PLOTS for one in found)
+        assert type(plots) is not Late and "numpy" in sys.modules
+        from quiclab.drawings import plots as again
+        assert again is plots
+        with late():
+            import quiclab.engines.sweeps as sweeps
+        try:
+            sweeps.nothing
+        except AttributeError as error:
+            assert "'quiclab.engines.sweeps' has no attribute 'nothing'" in str(error)
+        assert callable(sweeps.sweep)
+        print("-", file=sys.stderr)
+    """
+    assert imported(tmp_path, script=script) == {"-"}
 
 
 def test_all_of_the_package_is_there() -> None:

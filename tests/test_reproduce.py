@@ -15,7 +15,7 @@ from quiclab import Error
 from quiclab.cli import main
 from quiclab.reproduce import failures, figures, hidden, page
 from quiclab.reproduce.accept import Row, Rule, shown
-from quiclab.reproduce.catalogue import catalogue
+from quiclab.reproduce.paper_files import catalogue
 from quiclab.reproduce.points import select, to_csv
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval

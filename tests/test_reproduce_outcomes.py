@@ -12,7 +12,6 @@ from quiclab import Error, papers
 from quiclab.cli import main
 from quiclab.reproduce import figures, page
 from quiclab.reproduce.accept import Row, Rule, unproved
-from quiclab.reproduce.catalogue import catalogue
 from quiclab.reproduce.outcomes import (
     Difference,
     claims,
@@ -25,6 +24,7 @@ from quiclab.reproduce.outcomes import (
     undecided,
     unjudged,
 )
+from quiclab.reproduce.paper_files import catalogue
 
 PAPERS = Path(papers.__file__).parent
 DOCS = Path(__file__).parent.parent / "docs"

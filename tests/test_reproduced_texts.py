@@ -10,8 +10,8 @@ import pytest
 
 from quiclab import Error, papers
 from quiclab.reproduce import page
-from quiclab.reproduce.catalogue import Figure, catalogue
 from quiclab.reproduce.measured import Measured, filled, names, taken
+from quiclab.reproduce.paper_files import Figure, catalogue
 from quiclab.reproduce.sources import code
 
 POINTS = [{"what": "run", "rounds": 11, "share": 0.25}, {"what": "run", "rounds": 12, "share": 0.75}]

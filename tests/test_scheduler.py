@@ -40,7 +40,7 @@ class RoundRobin(quiclab.Scheduler):
         if self.ring[0] == stream:
             self.ring.append(self.ring.pop(0))
 
-    def next(self, view: quiclab.View) -> int:
+    def next(self, view: quiclab.SchedulerView) -> int:
         assert list(self.ready) and set(self.ready) == set(self.ring)
         return self.ring[0]
 
@@ -48,7 +48,7 @@ class RoundRobin(quiclab.Scheduler):
 class Urgent(quiclab.Scheduler):
     """The most urgent stream."""
 
-    def next(self, view: quiclab.View) -> int:
+    def next(self, view: quiclab.SchedulerView) -> int:
         assert view.window_bytes > 1000 and 0.01 < view.smoothed_rtt_s < 1 and view.now_s > 0
         return min(self.ready, key=lambda stream: (self.ready[stream].urgency, stream))
 

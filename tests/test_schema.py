@@ -48,7 +48,7 @@ def test_it_is_a_schema_for_editors_too() -> None:
 
 def test_every_row_is_in_it() -> None:
     properties = SCHEMA["properties"]
-    for topic in quiclab.rooms():
+    for topic in quiclab.topics():
         if topic["name"] == "sections":
             continue
         forms = json.dumps(SCHEMA["definitions"][f"one-of-the-{topic['name'].replace(' ', '-')}"])

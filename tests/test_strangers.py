@@ -318,7 +318,7 @@ def test_an_error_shows_nothing_of_a_file_that_a_scenario_names(tmp_path: Path, 
 def test_every_kind_of_file_is_tried() -> None:
     named = {
         (room["name"], row["name"])
-        for room in quiclab.rooms()
+        for room in quiclab.topics()
         for row in room["rows"]
         if any(parameter["kind"] == "file" for parameter in row["parameters"]) and ":" not in row["name"]
     }

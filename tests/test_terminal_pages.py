@@ -10,7 +10,7 @@ import pytest
 from conftest import Command
 from quiclab.commands.pager import console_text
 from quiclab.commands.pages import as_text, formula, rendered, section
-from quiclab.reproduce.catalogue import catalogue, figures
+from quiclab.reproduce.paper_files import catalogue, figures
 from quiclab.values import package_data
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,12 +70,11 @@ def test_a_component_is_listed_with_its_page(command: Command) -> None:
 
 
 def test_every_component_that_names_a_page_has_it() -> None:
-    from quiclab import rooms
-    from quiclab.commands.model_pages import page_of
+    from quiclab import topics
 
     # Components in Python, which other tests have registered, are called by their files.
-    rows = [(topic, row) for topic in rooms() for row in topic["rows"] if ":" not in row["name"]]
-    named = {page for topic, row in rows if (page := page_of(topic, row)) is not None}
+    rows = [row for topic in topics() for row in topic["rows"] if ":" not in row["name"]]
+    named = {row["page"] for row in rows if row["page"] is not None}
     assert len(named) > 40
     assert not [page for page in named if package_data.model_page(page) is None]
 

@@ -572,3 +572,14 @@ def test_connections_of_a_proxy_are_shown(tmp_path: Path) -> None:
     quiclab.Scenario.from_file(example).run(qlog=True, out=tmp_path / "run")
     names = {entry["connection"] for entry in view.write(tmp_path / "run").connections}
     assert names == {"quic", "tcp", "tcp at terminal", "tcp at gateway"}
+
+
+def test_the_progress_of_a_page_is_told(tmp_path: Path) -> None:
+    steps: list[tuple[str, float]] = []
+    run = quiclab.Scenario.from_text(SCENARIO).run(qlog=True, out=tmp_path / "run")
+    quiclab.view.write(run, tmp_path / "a.html", progress=lambda step, part: steps.append((step, part)))
+    assert steps[0] == ("reading the tables", 0.0) and steps[-1] == ("writing the page", 1.0)
+    before = len(steps)
+    with pytest.warns(DeprecationWarning, match="told is called progress now"):
+        quiclab.view.write(run, tmp_path / "b.html", told=lambda step, part: steps.append((step, part)))
+    assert len(steps) == 2 * before

@@ -8,13 +8,12 @@ from pathlib import Path
 from markup import code, fenced, plain, sources, table, without_empty
 
 import quiclab
-from quiclab.commands.listing import page_of
 from quiclab.commands.sources import without_sources
 
 
 def scenario_page(project: Path) -> str:
     """Every table and component, with its options."""
-    rooms = quiclab.rooms()
+    rooms = quiclab.topics()
     parts = [_contents(rooms)]
     for room in rooms:
         parts.append(_room(project, room))
@@ -48,7 +47,7 @@ def _room(project, room):
         lines += [f'A bare value is short for `{{ type = "{short["row"]}", {short["option"]} = VALUE }}`.', ""]
     for row in room["rows"]:
         lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", sentence(row["about"]), ""]
-        page = page_of(room, row)
+        page = row["page"]
         if page:
             if not (project / page).is_file():
                 raise ValueError(f"{page}, which `quiclab list {row['name']}` names, does not exist")
@@ -79,7 +78,7 @@ def _option(option):
 def _kind(kind):
     if kind.startswith("one of the "):
         room = kind.removeprefix("one of the ")
-        names = {one["name"] for one in quiclab.rooms()}
+        names = {one["name"] for one in quiclab.topics()}
         word = room.replace(" ", "_")
         return f"[{plain(kind)}](#{word})" if word in names else plain(kind)
     many = "list of " if kind.startswith("list of ") else ""

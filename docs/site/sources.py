@@ -10,7 +10,6 @@ from pathlib import Path
 import navigation
 
 import quiclab
-from quiclab.commands.listing import page_of as place_of
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
@@ -37,9 +36,9 @@ def _read(app, name, content):
 def _described() -> dict[str, list[str]]:
     """Of each page of a model, links to its components in the reference."""
     found: dict[str, list[str]] = {}
-    for room in quiclab.rooms():
+    for room in quiclab.topics():
         for row in room["rows"]:
-            page = place_of(room, row)
+            page = row["page"]
             if page and row["parameters"]:
                 link = f"[`{row['name']}`](../../reference/scenario.md#{room['name']}-{row['name']})"
                 found.setdefault(page.removesuffix(".md"), []).append(link)

@@ -63,7 +63,7 @@ def _schemas(project):
             project / "examples" / f"{name}.toml", {"record.packets": True, "record.blocks": True}
         )
         if "gauge" not in scenario.to_toml().split("tables = ")[1].split("]")[0]:
-            tables = next(row for row in quiclab.rooms()[0]["rows"] if row["name"] == "record")["parameters"][0]
+            tables = next(row for row in quiclab.topics()[0]["rows"] if row["name"] == "record")["parameters"][0]
             words = tables["kind"].removeprefix("list of ").split(" | ")
             scenario = scenario.with_({"record.tables": words})
         run = scenario.run()

@@ -21,21 +21,21 @@ from quiclab._quiclab import (
     VERSION,
     AbrView,
     Ack,
-    Adjustment,
+    CongestionSignal,
     Connection,
     Download,
     Error,
     Measurement,
     OutputError,
     Packet,
+    PartialDownload,
     Priority,
+    ResumeAdjustment,
     RunError,
     ScenarioError,
+    SchedulerView,
     ScriptError,
     Stream,
-    Trouble,
-    Underway,
-    View,
 )
 from quiclab._quiclab import rooms_json as _rooms_json
 
@@ -77,10 +77,10 @@ __all__ = [
     "Abr",
     "AbrView",
     "Ack",
-    "Adjustment",
     "Application",
     "CellScheduler",
     "Change",
+    "CongestionSignal",
     "Connection",
     "Controller",
     "Diff",
@@ -93,29 +93,29 @@ __all__ = [
     "Middlebox",
     "OutputError",
     "Packet",
+    "PartialDownload",
     "Priority",
     "Progress",
     "Queue",
     "Rate",
+    "ResumeAdjustment",
     "Run",
     "RunError",
     "Scenario",
     "ScenarioError",
     "Scheduler",
+    "SchedulerView",
     "ScriptError",
     "Stream",
     "Sweep",
     "SweepProgress",
     "Table",
-    "Trouble",
-    "Underway",
-    "View",
     "__version__",
     "diff",
     "load",
     "load_sweep",
-    "rooms",
     "sweep",
+    "topics",
 ]
 
 
@@ -158,10 +158,31 @@ _ATTACHED = {
 """The methods that higher floors attach to results, and where their bodies are: see `quiclab.results.attached`."""
 
 
-if not TYPE_CHECKING:
+_RENAMED = {
+    "Adjustment": "ResumeAdjustment",
+    "Trouble": "CongestionSignal",
+    "Underway": "PartialDownload",
+    "View": "SchedulerView",
+    "rooms": "topics",
+}
+"""Names of before, and those of today."""
+
+
+if TYPE_CHECKING:
+    # What types may say as before.
+    Adjustment = ResumeAdjustment
+    Trouble = CongestionSignal
+    Underway = PartialDownload
+    View = SchedulerView
+else:
     # For types, all that there is stands above.
 
     def __getattr__(name: str) -> _Any:
+        if name in _RENAMED:
+            now = _RENAMED[name]
+            warn = _import_module("warnings").warn
+            warn(f"quiclab.{name} is called quiclab.{now} now", DeprecationWarning, stacklevel=2)
+            return globals()[now]
         for module, names in _PLACES.items():
             if name == module or name in names:
                 found = _import_module(f"quiclab.{module}")
@@ -175,14 +196,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_PLACES})
 
 
-def rooms() -> list[dict[str, _Any]]:
+def topics() -> list[dict[str, _Any]]:
     """What a scenario can contain, read from the simulator's own tables.
 
-    One entry per category (controllers, queues, losses, ...) with its components, and for each of their options the
-    kind, the default and one line of explanation. `quiclab list` prints it.
+    One entry per topic (controllers, queues, losses, ...) with its components, and for each of their options the kind,
+    the default and one line of explanation. `quiclab list` prints it.
 
-    >>> rooms = {room["name"]: room for room in quiclab.rooms()}
-    >>> [row["name"] for row in rooms["queues"]["rows"]]
+    >>> topics = {topic["name"]: topic for topic in quiclab.topics()}
+    >>> [row["name"] for row in topics["queues"]["rows"]]
     ['drop-tail', 'drop-head', 'codel', 'fq-codel', 'red', 'pie', 'dualpi2', 'priority', 'policer']
     """
     json = _import_module("json")

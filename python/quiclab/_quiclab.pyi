@@ -10,7 +10,7 @@ __all__ = [
     "VERSION",
     "AbrView",
     "Ack",
-    "Adjustment",
+    "ResumeAdjustment",
     "Download",
     "Error",
     "FinishedSweep",
@@ -26,9 +26,9 @@ __all__ = [
     "Sweep",
     "SweepSession",
     "Table",
-    "Trouble",
-    "Underway",
-    "View",
+    "CongestionSignal",
+    "PartialDownload",
+    "SchedulerView",
     "ViewDirection",
     "ViewLog",
     "ViewSplitter",
@@ -40,6 +40,9 @@ __all__ = [
     "generate_trace",
     "Emulator",
     "relay",
+    "edits",
+    "nearest",
+    "quantity",
     "rooms_json",
     "read_series",
     "read_trace",
@@ -70,6 +73,9 @@ def carry_out(
 ) -> list[tuple[bytes | None, str | None]]: ...
 def document_to_toml(document: dict[str, Any]) -> str: ...
 def value_to_toml(value: object, key: str) -> str: ...
+def edits(one: str, other: str) -> int: ...
+def nearest(word: str, words: Sequence[str]) -> str | None: ...
+def quantity(text: str) -> tuple[float, str] | None: ...
 def rooms_json() -> str: ...
 def schema_json() -> str: ...
 def experience(
@@ -282,7 +288,7 @@ class Priority:
     def latency_s(self) -> float | None: ...
 
 @final
-class View:
+class SchedulerView:
     @property
     def now_s(self) -> float: ...
     @property
@@ -340,7 +346,7 @@ class Download:
     def last_byte_s(self) -> float: ...
 
 @final
-class Underway:
+class PartialDownload:
     @property
     def segment(self) -> int: ...
     @property
@@ -392,7 +398,7 @@ class Ack:
     def limit(self) -> str: ...
 
 @final
-class Trouble:
+class CongestionSignal:
     @property
     def now_s(self) -> float: ...
     @property
@@ -403,7 +409,7 @@ class Trouble:
     def newest_sent_s(self) -> float: ...
 
 @final
-class Adjustment:
+class ResumeAdjustment:
     @property
     def now_s(self) -> float: ...
     @property

@@ -8,18 +8,20 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO, TypeVar
 
-from quiclab.values import signals
+from quiclab._quiclab import Error
+from quiclab.values import libraries, signals
+from quiclab.values.plain_text import plain, short
 
 INTERRUPTED = 128 + signal.SIGINT
 FAILED = 2
 _ENDED = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-"""What is said after signals; of others, their names."""
+"""What is printed after a signal; for others, the name of the signal."""
 
 _LONGEST = 299 - len("quiclab: ")
-"""Letters of an error."""
+"""The longest error, in letters."""
 
 _OS_ERROR = re.compile(r" \(os error \d+\)")
-"""What Rust adds to an error of the system, whose words say the same."""
+"""What Rust appends to an error of the system; its words already say it."""
 
 _TRACEBACK = "QUICLAB_TRACEBACK"
 _Stream = TypeVar("_Stream", bound="_Told")
@@ -59,7 +61,7 @@ class _OutputError(Exception):
 
 
 class _Told(io.TextIOWrapper):
-    """The error stream: what it cannot take is dropped. A window that was closed, or a full disk, ends no command."""
+    """The error stream: what cannot be written is dropped. A closed window or a full disk ends no command."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -80,10 +82,10 @@ class _Told(io.TextIOWrapper):
 
 
 class _Output(_Told):
-    """Standard output, whose errors are told apart from those of files. A terminal that is gone needs no results."""
+    """Standard output, whose errors are distinguished from those of files. A closed terminal needs no results."""
 
     is_terminal = False
-    """Whether it was one when the command began: of one that is gone, nobody can tell."""
+    """Whether it was one when the command began; afterwards, a closed one cannot be recognized."""
 
     def write(self, text: str, /) -> int:
         # Libraries probe a stream by writing nothing, and ignore the error of a full disk.
@@ -124,18 +126,16 @@ def _around(stream: io.TextIOWrapper, kind: type[_Stream]) -> _Stream:
 
 
 def _drop(stream: TextIO) -> None:
-    """Discards what is buffered, so that nothing is written at exit, and whatever comes."""
+    """Discards what is buffered and all later output, so that nothing is written at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    # Here and not above, so that Ctrl-C during these imports is one line too.
-    from quiclab.values import libraries
-
     if arguments is None:
         libraries.alone()
+    # Here and not above, so that Ctrl-C during these imports is one line too.
     with libraries.importing():
         import typer
 
@@ -155,7 +155,7 @@ def _command(arguments: Sequence[str] | None) -> int:
 
 
 def _complete(words: Sequence[str]) -> int:
-    """Answers a shell that completes a command line. Of what goes wrong nothing is printed."""
+    """Answers a shell that completes a command line. Errors are not printed."""
     from quiclab.commands.complete import answer
 
     try:
@@ -168,7 +168,7 @@ def _complete(words: Sequence[str]) -> int:
 
 
 def _signal_of(error: BaseException | None) -> signal.Signals | None:
-    """The signal at the bottom of an error, if any: libraries that are being imported turn it into an ImportError."""
+    """The signal behind an error, if any: a library that it interrupts while it is imported raises an ImportError."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return signal.SIGINT
@@ -179,9 +179,6 @@ def _signal_of(error: BaseException | None) -> signal.Signals | None:
 
 
 def _one_line(error: BaseException) -> str:
-    from quiclab import Error
-    from quiclab.values.plain_text import plain, short
-
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)
     text = str(told() if callable(told) else error)

@@ -23,7 +23,7 @@ class Careful(quiclab.Controller):
         assert_type(ack.delivery_rate_bps, float | None)
         self.window_bytes += self.datagram_bytes * ack.acked_bytes / self.window_bytes
 
-    def on_loss(self, loss: quiclab.Trouble) -> None:
+    def on_loss(self, loss: quiclab.CongestionSignal) -> None:
         """Cut."""
         assert_type(loss.bytes, int)
         self.window_bytes *= self.factor

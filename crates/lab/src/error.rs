@@ -3,6 +3,7 @@
 use crate::account::Imbalance;
 use std::path::PathBuf;
 use std::{fmt, io};
+use units::fault::Fault;
 
 /// The reason why a run has no outcome.
 #[derive(Debug)]
@@ -17,10 +18,7 @@ pub enum RunError {
         problem: String,
     },
     /// A component from outside the lab failed.
-    Outside {
-        /// The message of the component.
-        problem: String,
-    },
+    Outside(Fault),
     /// The simulation cannot continue.
     Network(network::RunError),
     /// The TLS options cannot be used.
@@ -43,7 +41,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Topology(error) => error.fmt(f),
             RunError::Component { place, problem } => write!(f, "{place}: {problem}"),
-            RunError::Outside { problem } => f.write_str(problem),
+            RunError::Outside(fault) => fault.fmt(f),
             RunError::Network(error) => error.fmt(f),
             RunError::Tls(error) => write!(f, "tls: {error}"),
             RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),

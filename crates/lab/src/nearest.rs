@@ -32,13 +32,17 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
     };
     let near = words.iter().copied().filter_map(|known| {
         let letters = folded(known)?;
-        // The letters to insert, remove, replace, or swap with their neighbour.
-        let distance = strsim::osa_distance(&word, &letters);
+        let distance = edits(&word, &letters);
         let length = letters.chars().count();
         let allowed = (word.chars().count().max(length) / 3).max(1);
         (distance <= allowed && distance < length).then_some((distance, known))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known).or_else(meant)
+}
+
+/// The letters to insert, remove, replace, or swap with their neighbour to make one word of another.
+pub fn edits(one: &str, other: &str) -> usize {
+    strsim::osa_distance(one, other)
 }
 
 fn folded(word: &str) -> Option<String> {

@@ -117,7 +117,7 @@ pub fn check(scenario: &Scenario) -> Result<(), RunError> {
     let _ = fault::take();
     let built = world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop);
     match fault::take() {
-        Some(problem) => Err(RunError::Outside { problem }),
+        Some(fault) => Err(RunError::Outside(fault)),
         None => built,
     }
 }
@@ -486,7 +486,7 @@ impl<'a> Running<'a> {
             return Err(error);
         }
         match fault::take() {
-            Some(problem) => Err(RunError::Outside { problem }),
+            Some(fault) => Err(RunError::Outside(fault)),
             None => Ok(step),
         }
     }

@@ -1,4 +1,4 @@
-//! Rate adaptation written in Python: the classes `AbrView`, `Download` and `Underway` passed to it, and the rate
+//! Rate adaptation written in Python: the classes `AbrView`, `Download` and `PartialDownload` passed to it, and the rate
 //! adaptation of `video` that calls it.
 //!
 //! Python is called once per choice, and for the optional methods of its class.
@@ -52,7 +52,7 @@ impl From<&video::abr::Download> for Download {
 
 /// A download that is not complete: see quiclab.Abr.abandon.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
-pub(crate) struct Underway {
+pub(crate) struct PartialDownload {
     /// The segment, counted from 0.
     segment: usize,
     /// The representation, counted from 0.
@@ -387,7 +387,7 @@ impl Abr for PythonAbr {
         }
         let given = self.view(view);
         let own = underway.representation;
-        let underway = Underway {
+        let underway = PartialDownload {
             segment: underway.segment,
             representation: own,
             bytes: underway.bytes,

@@ -26,7 +26,7 @@ pub(crate) fn plug(code: Code, face: Row<()>) -> Result<(), PlugError> {
     let code: &'static Code = Box::leak(Box::new(code));
     let build = Box::leak(Box::new(move |arguments: &Arguments, stream| {
         ends(code, arguments, stream).unwrap_or_else(|problem| {
-            fault::raise(problem);
+            fault::raise(fault::Fault { problem, cause: Box::new(()) });
             let [client, server] = [Side::Client, Side::Server].map(|side| Box::new(PythonEnd::failed(side)));
             Ends { client, server }
         })

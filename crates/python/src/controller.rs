@@ -94,7 +94,7 @@ impl Ack {
 
 /// Packets that were lost, marked, or spuriously declared lost: see the methods of quiclab.Controller.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
-pub(crate) struct Trouble {
+pub(crate) struct CongestionSignal {
     /// The time of detection, in seconds of virtual time.
     now_s: f64,
     /// The number of packets.
@@ -107,7 +107,7 @@ pub(crate) struct Trouble {
 
 /// What Careful Resume asks for: see quiclab.Controller.on_resume.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
-pub(crate) struct Adjustment {
+pub(crate) struct ResumeAdjustment {
     /// The time, in seconds of virtual time.
     now_s: f64,
     /// "jump", "seed", "limit", "retreat" or "settle".
@@ -120,8 +120,8 @@ pub(crate) struct Adjustment {
     rtt_s: Option<f64>,
 }
 
-impl Adjustment {
-    fn new(now: Time, given: congestion::Adjustment, setup: &Setup) -> Adjustment {
+impl ResumeAdjustment {
+    fn new(now: Time, given: congestion::Adjustment, setup: &Setup) -> ResumeAdjustment {
         use congestion::Adjustment as Given;
         let (kind, rtt) = match given {
             Given::Jump { rtt, .. } => ("jump", Some(rtt)),
@@ -132,7 +132,7 @@ impl Adjustment {
         };
         // RFC 9002 section 7.2: kMinimumWindow.
         let least = LEAST_PACKETS * setup.max_datagram_size;
-        Adjustment {
+        ResumeAdjustment {
             now_s: seconds(now),
             kind,
             window_bytes: given.window().map(|bytes| bytes.max(least)),
@@ -224,8 +224,8 @@ impl PythonController {
         }
     }
 
-    fn trouble(&mut self, method: &'static str, trouble: Trouble) {
-        self.call(|_, object| object.call_method1(method, (trouble,)).map(drop));
+    fn report(&mut self, method: &'static str, signal: CongestionSignal) {
+        self.call(|_, object| object.call_method1(method, (signal,)).map(drop));
     }
 }
 
@@ -335,15 +335,15 @@ impl Controller for PythonController {
             Signal::Lost { now, bytes, newest_sent_at, packets, .. } if self.methods.loss => {
                 let packets = packets.len() as u64;
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
-                self.trouble("on_loss", Trouble { now_s, packets, bytes, newest_sent_s });
+                self.report("on_loss", CongestionSignal { now_s, packets, bytes, newest_sent_s });
             }
             Signal::Marked { now, packets, newest_sent_at } if self.methods.mark => {
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
-                self.trouble("on_mark", Trouble { now_s, packets, bytes: 0, newest_sent_s });
+                self.report("on_mark", CongestionSignal { now_s, packets, bytes: 0, newest_sent_s });
             }
             Signal::Spurious { now, packets, bytes, newest_sent_at } if self.methods.spurious => {
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
-                self.trouble("on_spurious", Trouble { now_s, packets, bytes, newest_sent_s });
+                self.report("on_spurious", CongestionSignal { now_s, packets, bytes, newest_sent_s });
             }
             Signal::PersistentCongestion if self.methods.persistent_congestion => {
                 self.call(|_, object| object.call_method0("on_persistent_congestion").map(drop));
@@ -362,7 +362,7 @@ impl Controller for PythonController {
                 });
             }
             Signal::Resume { now, adjustment } if self.methods.resume => {
-                let given = Adjustment::new(now, adjustment, &self.setup);
+                let given = ResumeAdjustment::new(now, adjustment, &self.setup);
                 self.call(|_, object| object.call_method1("on_resume", (given,)).map(drop));
             }
             // RFC 9000 section 9.4: restarts on a new path.

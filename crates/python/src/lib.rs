@@ -42,11 +42,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _quiclab {
     #[pymodule_export]
-    use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
+    use crate::abr::{AbrView, Download, PartialDownload, experience, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::connection::{Connection, Measurement, Stream};
     #[pymodule_export]
-    use crate::controller::{Ack, Adjustment, Trouble};
+    use crate::controller::{Ack, CongestionSignal, ResumeAdjustment};
     #[pymodule_export]
     use crate::document::{document_to_toml, value_to_toml};
     #[cfg(target_os = "linux")]
@@ -62,7 +62,7 @@ mod _quiclab {
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]
-    use crate::scheduler::{Priority, View};
+    use crate::scheduler::{Priority, SchedulerView};
     #[pymodule_export]
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]
@@ -104,6 +104,25 @@ mod _quiclab {
     #[pyfunction]
     fn rooms_json() -> String {
         lab::rooms_json()
+    }
+
+    /// The word that a mistyped one probably stands for; None if no word is near.
+    #[pyfunction]
+    fn nearest(word: &str, words: Vec<String>) -> Option<String> {
+        lab::scenario::nearest(word, words.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// The letters to insert, remove, replace, or swap with their neighbour to make one word of another.
+    #[pyfunction]
+    fn edits(one: &str, other: &str) -> usize {
+        lab::scenario::edits(one, other)
+    }
+
+    /// A number with its unit, in the base unit of its kind: seconds (`s`), `bit/s`, bytes (`B`), `packets`, `BDP`, or
+    /// none for a percentage. None for any other text.
+    #[pyfunction]
+    fn quantity(text: &str) -> Option<(f64, &'static str)> {
+        lab::scenario::quantity(text)
     }
 
     /// The JSON schema of scenario files, as text.

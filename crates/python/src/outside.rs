@@ -6,10 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 use random::Generator;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::Time;
-use units::fault;
+use units::fault::{self, Fault};
 use units::parameter::{Arguments, Value};
 
 /// The module of the package that loads code.
@@ -233,24 +232,20 @@ pub(crate) fn place_of_method(object: &Bound<'_, PyAny>, name: &str) -> String {
     place().map_or_else(|_| String::new(), |place| format!("{place}: "))
 }
 
-thread_local! {
-    /// The Python exception behind the fault that ended a run on this thread.
-    static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-/// The exception for a run that failed on this thread, with its Python cause if there is one.
+/// The exception for a failed run, with the one behind it if that came from a component in Python.
 pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
+    let cause = match &error {
+        lab::RunError::Outside(fault) => fault.cause.downcast_ref::<PyErr>().map(|cause| cause.clone_ref(py)),
+        _ => None,
+    };
     let error = error::run(error);
-    if let Some(cause) = CAUSE.take() {
-        error.set_cause(py, Some(cause));
+    if cause.is_some() {
+        error.set_cause(py, cause);
     }
     error
 }
 
 /// Ends the run with this exception, which came from this object.
 pub(crate) fn fail(error: PyErr, object: Option<&Py<PyAny>>) {
-    fault::raise(one_line(&error, object));
-    CAUSE.with_borrow_mut(|cause| {
-        cause.get_or_insert(error);
-    });
+    fault::raise(Fault { problem: one_line(&error, object), cause: Box::new(error) });
 }

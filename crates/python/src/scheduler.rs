@@ -1,4 +1,4 @@
-//! Stream schedulers written in Python: the classes `Priority` and `View` passed to them, and the scheduler of `quic`
+//! Stream schedulers written in Python: the classes `Priority` and `SchedulerView` passed to them, and the scheduler of `quic`
 //! that calls them.
 //!
 //! Python is called once per turn while more than one stream is ready, and for the optional methods of its class. The
@@ -45,7 +45,7 @@ impl From<quic::Priority> for Priority {
 
 /// The state of the path for a scheduler: see quiclab.Scheduler.next.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
-pub(crate) struct View {
+pub(crate) struct SchedulerView {
     /// The current time, in seconds of virtual time.
     now_s: f64,
     /// The congestion window.
@@ -144,7 +144,7 @@ impl PythonScheduler {
 
     /// The stream chosen by Python.
     fn choose(&mut self, view: &PathView) -> Option<StreamKey> {
-        let path = View {
+        let path = SchedulerView {
             now_s: view.now.as_secs_f64(),
             window_bytes: view.window,
             smoothed_rtt_s: view.smoothed_rtt.as_secs_f64(),

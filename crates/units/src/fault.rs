@@ -4,21 +4,38 @@
 //! somebody else can fail in any call. It then reports the failure here and returns a harmless answer; the run on
 //! this thread ends with that report.
 
+use std::any::Any;
 use std::cell::RefCell;
+use std::fmt;
 
-thread_local! {
-    static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
+/// A failure.
+#[derive(Debug)]
+pub struct Fault {
+    /// What went wrong, in one line.
+    pub problem: String,
+    /// What the language of the component has of it, like an exception; for whoever knows its type.
+    pub cause: Box<dyn Any + Send + Sync>,
 }
 
-/// Reports a failure in one line. Only the first report is kept.
-pub fn raise(problem: String) {
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+thread_local! {
+    static FIRST: RefCell<Option<Fault>> = const { RefCell::new(None) };
+}
+
+/// Reports a failure. Only the first report is kept.
+pub fn raise(fault: Fault) {
     FIRST.with_borrow_mut(|first| {
-        first.get_or_insert(problem);
+        first.get_or_insert(fault);
     });
 }
 
 /// Takes the failure reported on this thread, if any.
-pub fn take() -> Option<String> {
+pub fn take() -> Option<Fault> {
     FIRST.take()
 }
 
@@ -27,9 +44,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_first_report_is_kept() {
-        raise("one".to_owned());
-        raise("two".to_owned());
-        assert_eq!((take(), take()), (Some("one".to_owned()), None));
+    fn only_the_first_report_is_kept_with_its_cause() {
+        raise(Fault { problem: "one".to_owned(), cause: Box::new(1) });
+        raise(Fault { problem: "two".to_owned(), cause: Box::new(2) });
+        let first = take().expect("one was reported");
+        assert_eq!((first.to_string(), first.cause.downcast_ref()), ("one".to_owned(), Some(&1)));
+        assert!(take().is_none());
     }
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quiclab._quiclab import VERSION
 from quiclab.commands.group import Group, Row
 from quiclab.commands.output import echo
 
@@ -226,9 +227,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from quiclab import __version__
-
-        echo(f"quiclab {__version__}")
+        echo(f"quiclab {VERSION}")
         raise typer.Exit
 
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import quiclab
+from quiclab._quiclab import ScenarioError
 from quiclab.commands import completions
+from quiclab.commands.late import late
+
+with late():
+    import quiclab.results.scenario as scenarios
+
 
 if TYPE_CHECKING:
     from quiclab import Scenario
@@ -47,21 +54,16 @@ STANDARD_INPUT = Path("-")
 
 def read_scenario(file: Path, sets: Sequence[str] | None) -> "Scenario":
     """The scenario of a file, or of standard input for `-`, whose files are relative to the folder of the process."""
-    from quiclab import Scenario
-
     if file != STANDARD_INPUT:
-        return Scenario.from_file(file, sets or ())
-    return Scenario.from_text(standard_input(), sets or (), origin="<stdin>")
+        return quiclab.Scenario.from_file(file, sets or ())
+    return quiclab.Scenario.from_text(standard_input(), sets or (), origin="<stdin>")
 
 
 def standard_input() -> str:
     """The text of standard input. Raises `ScenarioError` if there is none."""
-    from quiclab import ScenarioError
-    from quiclab.results.scenario import LONGEST
-
     if sys.stdin is None:
         raise ScenarioError("<stdin>: closed; expected a scenario")
     try:
-        return sys.stdin.buffer.read(LONGEST).decode("utf-8")
+        return sys.stdin.buffer.read(scenarios.LONGEST).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"<stdin>: not text in UTF-8 (byte {error.start})") from error

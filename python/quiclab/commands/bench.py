@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import ScenarioError
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
 
@@ -79,10 +81,8 @@ def _measure(size: str, rounds: int) -> tuple[dict[str, list[float]], int]:
     from rich.console import Console
     from rich.progress import track
 
-    from quiclab import Scenario, ScenarioError
-
     try:
-        base = Scenario.from_file(SCENARIO).with_({_SIZE: size})
+        base = quiclab.Scenario.from_file(SCENARIO).with_({_SIZE: size})
     except ScenarioError as error:
         raise ScenarioError(f"--size {size!r}: {str(error).rpartition(f'{_SIZE}: ')[2]}") from None
     scenarios = {protection: base.with_({"tls.protection": protection}) for protection in ("null", "tls")}

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from quiclab._quiclab import Error
+
 _TRACEBACK = "QUICLAB_TRACEBACK"
 
 
 @contextmanager
 def reading(*folders: Path) -> Iterator[None]:
-    """Makes one line of what only results can cause that somebody changed, after each file by itself was found right.
+    """Turns into one line what only changed results can cause, after each file on its own was found right.
 
     The values of a summary, a scenario and a table may each be possible, and still contradict one another: a connection
     that no table knows, times that run backwards, a number that leaves nothing to divide by. What numpy only warns of
     would be a wrong number; what matplotlib warns of is shown in the figure.
     """
-    from quiclab import Error
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)

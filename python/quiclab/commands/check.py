@@ -10,11 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab._quiclab import Sweep
+from quiclab import _quiclab
+from quiclab._quiclab import ScenarioError, Sweep
 from quiclab.commands.arguments import STANDARD_INPUT, Json, ScenarioInput, Sets, read_scenario, standard_input
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.values import regular_files
 from quiclab.values.components import plugged
+from quiclab.values.folders import of_results
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.engines.sweeps as sweeps
+
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -24,7 +32,7 @@ _FILES = ", files"
 _QUOTED = re.compile(r'"[^"]*"')
 _WARNING = ", warning"
 _LEAST = 30
-"""Letters of a description that a line has, on however narrow a terminal."""
+"""The least letters of a description in a line, however narrow the terminal is."""
 _MOST_LINKS = 40
 """Links that are followed one after the other, as the system does."""
 
@@ -44,18 +52,18 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         scenario = read_scenario(file, set_)
         name, described = scenario.name, scenario.describe()
     if not set_ and not is_of_results:
-        # With changes it is a single run that is meant, as `quiclab run` makes it.
+        # With changes a single run is meant, as `quiclab run` makes it.
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
         told = set(scenario.notes)
         described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
-    # What stands in a file that a scenario names is not shown: it may be any file.
+    # The contents of a file that a scenario names are not shown: it may be any file.
     described = [(one, _QUOTED.sub('"..."', text) if one.endswith(_FILES) else text) for one, text in described]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
         echo(f"warning: {subject}: {plain(text)}", err=True)
-    # What may be wrong in classes that it names was said when they were read.
+    # Possible mistakes in classes that it names were reported when they were read.
     warnings += [("class", text) for text in plugged.warnings]
     if as_json:
         found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
@@ -63,7 +71,7 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)
-    # A terminal would go on in its first column.
+    # A terminal would continue in its first column.
     room = max(shutil.get_terminal_size().columns - width - 2, _LEAST) if sys.stdout.isatty() else 0
     here = f"{Path.cwd()}{os.sep}"
     before = None
@@ -80,8 +88,6 @@ def _is_of_results(file: Path) -> bool:
 
     Of standard input, whether the process is there. Then it is only looked at, and code that it names is not loaded.
     """
-    from quiclab.values.folders import of_results
-
     return any(of_results(place) for place in _led_to(file))
 
 
@@ -97,8 +103,6 @@ def _led_to(file: Path) -> Iterator[Path]:
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
-    from quiclab import ScenarioError, _quiclab
-    from quiclab.values import regular_files
 
     if file == STANDARD_INPUT:
         scenario = _quiclab.Scenario.recorded(standard_input(), "<stdin>", sets)
@@ -112,15 +116,13 @@ def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
     """What is varied and how many runs that makes; nothing if nothing is."""
-    from quiclab.engines.sweeps import foretold
-
     if not sweep.parameters and sweep.runs == 1:
         return []
     rows = [
         (f"sweep {path}", f"{len(values)} values, {values[0]} to {values[-1]}" if len(values) > 1 else values[0])
         for path, values, _ in sweep.parameters
     ]
-    warning = foretold(sweep)
+    warning = sweeps.foretold(sweep)
     warned = [] if warning is None else [(f"sweep{_WARNING}", warning)]
     repeated = f", {sweep.repetitions} of each combination" if sweep.repetitions > 1 else ""
     series = f", series of {', '.join(sweep.series)}" if sweep.series else ""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from quiclab.commands import completions
+from quiclab.commands import app, completions
 
 _OPEN = ("/", "=", ".")
 """What ends a value behind which more is to be typed."""
@@ -58,8 +58,6 @@ def _bash(pieces: list[str]) -> str:
 def complete(words: Sequence[str]) -> list[Item]:
     """What the last word can be."""
     import typer
-
-    from quiclab.commands import app
 
     *before, last = words
     command: Any = typer.main.get_command(app)

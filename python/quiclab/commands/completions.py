@@ -1,10 +1,18 @@
-"""What the values of arguments and options can be, for completion in a shell. Imports nothing until it is asked."""
+"""What the values of arguments and options can be, for completion in a shell."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import quiclab
+from quiclab.commands.late import late
 from quiclab.values import regular_files
+
+with late():
+    import quiclab.commands.explained as explainable
+    import quiclab.commands.keys as keys_of
+    import quiclab.reproduce.paper_files as paper_files
+
 
 _Words = list[str]
 _WHOLE = 200
@@ -49,17 +57,13 @@ def paths(incomplete: str, ending: str = "") -> _Words:
 
 def topics() -> _Words:
     """Topics of `quiclab list`."""
-    from quiclab import rooms
-
-    return [topic["name"] for topic in rooms()]
+    return [topic["name"] for topic in quiclab.topics()]
 
 
 def topics_and_components() -> list[tuple[str, str]]:
     """The same, and the components, each with a line about it."""
-    from quiclab import rooms
-
-    found = {topic["name"]: topic["about"] for topic in rooms()}
-    for topic in rooms():
+    found = {topic["name"]: topic["about"] for topic in quiclab.topics()}
+    for topic in quiclab.topics():
         for row in topic["rows"] if topic["name"] != "sections" else ():
             found.setdefault(row["name"], row["about"])
     return list(found.items())
@@ -69,28 +73,19 @@ def components(topic: str) -> Callable[[], list[tuple[str, str]]]:
     """The components of a topic."""
 
     def complete() -> list[tuple[str, str]]:
-        from quiclab import rooms
-
-        return [(row["name"], row["about"]) for one in rooms() if one["name"] == topic for row in one["rows"]]
+        return [(row["name"], row["about"]) for one in quiclab.topics() if one["name"] == topic for row in one["rows"]]
 
     return complete
 
 
 def explained(incomplete: str) -> _Words:
     """What `quiclab explain` knows."""
-    from quiclab import rooms
-    from quiclab.commands.explained import words
-    from quiclab.commands.keys import Keys
-
-    return [word for word in words(Keys(rooms())) if word.startswith(incomplete)][:_WHOLE]
+    return [word for word in explainable.words(keys_of.Keys(quiclab.topics())) if word.startswith(incomplete)][:_WHOLE]
 
 
 def changes(ctx: Any, incomplete: str) -> list[tuple[str, str]]:
     """The next key of KEY=VALUE, or the words that its value can be. Names are those of the scenario's file."""
-    from quiclab import rooms
-    from quiclab.commands.keys import Keys
-
-    keys = Keys(rooms())
+    keys = keys_of.Keys(quiclab.topics())
     path, equals, _ = incomplete.partition("=")
     if equals:
         values = dict.fromkeys(word for option in keys.find(path.split(".")) for word in _values(option.row, keys))
@@ -132,9 +127,7 @@ def _names(file: str | None, array: str) -> _Words:
 
 def figures() -> _Words:
     """Figures of papers, and papers."""
-    from quiclab.reproduce.catalogue import figures as known
-
-    found = known()
+    found = paper_files.figures()
     return ["all", *found, *{figure.paper: "" for figure in found.values()}]
 
 

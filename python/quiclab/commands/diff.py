@@ -9,8 +9,13 @@ import typer
 
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.explanations.differences as differences
+
 
 _WIDEST = 44
 """Characters of a value that are printed; --json has all."""
@@ -31,11 +36,8 @@ def diff(
 
     Example: quiclab diff runs/cellular-seed1 runs/cellular-seed2
     """
-    from quiclab.explanations.differences import diff as compare
-    from quiclab.explanations.differences import value_text
-
     with reading(a, b):
-        found = compare(a, b)
+        found = differences.diff(a, b)
     if as_json:
         parts = {"scenario": found.scenario, "results": found.results}
         told = {name: [change.as_json() for change in part] for name, part in parts.items()}
@@ -43,7 +45,10 @@ def diff(
     elif not found:
         echo("nothing differs")
     else:
-        values = [(change.key, value_text(change.a), value_text(change.b)) for change in found.scenario]
+        values = [
+            (change.key, differences.value_text(change.a), differences.value_text(change.b))
+            for change in found.scenario
+        ]
         _print(("scenario", "A", "B"), values)
         _print(("results", "A", "B", "B - A", "%"), [(change.key, *change.texts()) for change in found.results])
     for note in [] if as_json else found.notes:

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab import _quiclab
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.values import folders
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.engines.emulation as emulations
+
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
@@ -65,10 +73,8 @@ def emulate(
     name. The run ends with the last command (or that of --until), with the scenario's duration, or with Ctrl-C. The
     exit code is that of the command that failed first.
     """
-    from quiclab.engines import emulation
-
-    if not emulation.inside():
-        raise typer.Exit(emulation.enter(sys.argv[1:]))
+    if not emulations.inside():
+        raise typer.Exit(emulations.enter(sys.argv[1:]))
     captured = pcap_at or ()
     more: dict[str, Any] = {"until": until, "qlog": qlog, "captured": captured}
     _emulate(
@@ -92,10 +98,8 @@ def shell(
 
     Example: quiclab real shell examples/gates.toml phone
     """
-    from quiclab.engines import emulation
-
-    if not emulation.inside():
-        raise typer.Exit(emulation.enter(sys.argv[1:], interactive=True))
+    if not emulations.inside():
+        raise typer.Exit(emulations.enter(sys.argv[1:], interactive=True))
     words = [os.environ.get("SHELL") or "/bin/sh"]
     _emulate(file, [(gate, words)], seed, out, False, None, set_ or (), False, interactive=True)
 
@@ -129,13 +133,8 @@ def _emulate(
     qlog: bool = False,
     captured: Sequence[str] = (),
 ) -> None:
-    from quiclab import _quiclab
-    from quiclab.engines.emulation import Emulation
-    from quiclab.results.run import Run
-    from quiclab.results.scenario import Scenario
-    from quiclab.values import folders
 
-    scenario = Scenario.from_file(file, sets)
+    scenario = quiclab.Scenario.from_file(file, sets)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
     emulator = emulator_of(scenario)
@@ -151,7 +150,7 @@ def _emulate(
         raise _quiclab.Error(f"--until {until}: no command runs in a gate of this name")
     names = folders.numbered(scenario.name, scenario.seed) if out is None else folders.only(out)
     with folders.complete(names) as (path, place):
-        emulation = Emulation(emulator, interactive=interactive)
+        emulation = emulations.Emulation(emulator, interactive=interactive)
         for gate, words in placed:
             emulation.start(gate, words)
         capture = path / folders.CAPTURE if pcap else None
@@ -162,7 +161,7 @@ def _emulate(
             counters.clear()
         whole = json.loads(summary)
         whole["emulation"] = summary_of(emulation, gates, status)
-        run = Run(whole, scenario, {table.name: table for table in results})
+        run = quiclab.Run(whole, scenario, {table.name: table for table in results})
         run._write(path, figure=bool(whole["connections"]))
     if as_json:
         echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
@@ -177,8 +176,6 @@ def _emulate(
 
 def emulator_of(scenario: "Scenario") -> "Emulator":
     """The devices of a scenario's gates. Raises `Error` without the right to make them."""
-    from quiclab import _quiclab
-
     try:
         return _quiclab.Emulator(scenario._inner)
     except PermissionError as error:
@@ -200,7 +197,7 @@ def summary_of(emulation: "Emulation", gates: Sequence[str], status: Mapping[str
 
 
 class Counters:
-    """A line on the terminal that says what passes the gates."""
+    """A line on the terminal with the traffic at the gates."""
 
     EVERY_S = 0.5
 
@@ -209,7 +206,7 @@ class Counters:
         self._last: tuple[float, list[tuple[int, int]]] = (0.0, [(0, 0)] * len(gates))
 
     def __call__(self, status: Mapping[str, Any]) -> None:
-        """Shows it, twice in a second at most."""
+        """Shows it, at most twice a second."""
         before, counted = self._last
         span = status["now_s"] - before
         if span < self.EVERY_S:
@@ -231,7 +228,7 @@ class Counters:
 
 
 def show(emulation: Mapping[str, Any], folder: Path) -> None:
-    """Tells what passed the gates, how late the world was, and where the results are."""
+    """Prints what passed the gates, how late the run was, and where the results are."""
     for name, counts in emulation["gates"].items():
         words = [f"in {counts['entered']:,} packets ({counts['entered_bytes'] / 1e6:,.1f} MB)"]
         words.append(f"out {counts['left']:,} ({counts['left_bytes'] / 1e6:,.1f} MB)")

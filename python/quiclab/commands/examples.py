@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from quiclab._quiclab import Error, OutputError
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 from quiclab.values import package_data
+from quiclab.values.folders import complete, only
 from quiclab.values.plain_text import plain
 
 
@@ -61,9 +63,6 @@ def _listed(found: list[tuple[str, str]]) -> str:
 
 def _copied(folder: Path) -> int:
     """How many files the folder has now."""
-    from quiclab import Error, OutputError
-    from quiclab.values.folders import complete, only
-
     if os.path.lexists(folder):
         raise OutputError(f"{folder}: exists already; choose another folder or remove it")
     files = list(package_data.example_files())

@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.explained import table_columns, words_with
 from quiclab.commands.keys import Keys, Option, example
-from quiclab.commands.model_pages import page_of
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 from quiclab.commands.pages import rendered, section
 from quiclab.commands.sources import sources_of, without_sources
+from quiclab.values.package_data import papers
 from quiclab.values.suggestions import hint
+
+with late():
+    import quiclab.reproduce.paper_files as paper_files
+
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,9 +67,7 @@ def explain(
 
     Example: quiclab explain transport.ack_ratio
     """
-    from quiclab import Error, rooms
-
-    keys = Keys(rooms())
+    keys = Keys(quiclab.topics())
     columns = table_columns()
     found = list(_found(key, keys, columns)) or list(_of_papers(key))
     if not found:
@@ -147,7 +152,7 @@ def _component(topic: "Mapping[str, Any]", row: "Mapping[str, Any]") -> dict[str
         "what": f"one of the {topic['name']}",
         "about": without_sources(row["about"]),
         "source": sources_of(row["about"]),
-        "page": page_of(topic, row),
+        "page": row["page"],
         "options": [
             f"{option['name']} ({option['kind']}"
             + (f", default {option['default']})" if option["default"] is not None else ")")
@@ -176,10 +181,7 @@ def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterato
 
 def _of_papers(key: str) -> Iterator[dict[str, Any]]:
     """A paper that is reproduced, or one of its figures: what the page of papers says."""
-    from quiclab.reproduce.catalogue import catalogue
-    from quiclab.values.package_data import papers
-
-    for paper in catalogue():
+    for paper in paper_files.catalogue():
         if paper.name == key:
             yield {"name": key, "what": "a paper, reproduced", "text": section(papers(), paper.title) or paper.title}
         for figure in paper.figures:

@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.commands.keys import Keys
+from quiclab.commands.late import late
+
+with late():
+    import quiclab.reproduce.paper_files as paper_files
 
 
 def table_columns() -> dict[str, dict[str, str]]:
@@ -20,13 +24,13 @@ def words(keys: Keys) -> list[str]:
 
 def words_with(keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> list[str]:
     """The same, where the columns are known."""
-    from quiclab.reproduce.catalogue import catalogue
-
     found = [path for path, _ in keys.every()]
     found += [path.rpartition(".")[2] for path in found]
     found += [name for name in keys.topics if name != "sections"]
     found += [row["name"] for topic in keys.topics.values() for row in topic["rows"]]
     found += [name for name in columns if name != "any"]
     found += [name for meanings in columns.values() for name in meanings if name != "about"]
-    found += [name for paper in catalogue() for name in (paper.name, *(figure.id for figure in paper.figures))]
+    found += [
+        name for paper in paper_files.catalogue() for name in (paper.name, *(figure.id for figure in paper.figures))
+    ]
     return list(dict.fromkeys(found))

@@ -11,9 +11,14 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
+from quiclab.results.statistics import resolve
+from quiclab.values import stored_tables
+from quiclab.values.folders import SCENARIO, SUMMARY, SWEEP, writing
 from quiclab.values.plain_text import harmless, plain
 from quiclab.values.suggestions import checked, hint, listed
 
@@ -67,9 +72,6 @@ def export(
 
     Example: quiclab export runs/cellular-seed1 connection --out connection.csv
     """
-    from quiclab import Error
-    from quiclab.values.folders import writing
-
     printed = as_json and out is None
     kind = _format(format_ or ("json" if printed else None), out)
     if printed and kind != "json":
@@ -94,9 +96,6 @@ def export(
 
 def _keep_own(folder: Path, out: Path) -> None:
     """Raises `Error` if a file is one of those that make the folder a run or a sweep."""
-    from quiclab import Error
-    from quiclab.values.folders import SCENARIO, SUMMARY, SWEEP
-
     own = out.suffix == ".parquet" or out.name in (SUMMARY, SCENARIO, SWEEP, "sweep.toml")
     if own and out.exists() and Path(os.path.realpath(out)).parent == Path(os.path.realpath(folder)):
         raise Error(f"--out {out}: a file of {folder} itself; expected another name")
@@ -125,15 +124,13 @@ def _format(given: str | None, out: Path | None) -> str:
 
 def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, pa.Schema, Iterator[pa.Table]]":
     """The name of a table, its schema, and its rows in parts."""
-    from quiclab import load, load_sweep
-
     if (folder / "sweep.json").exists() or (folder / "finished").is_dir():
-        sweep = load_sweep(folder)
+        sweep = quiclab.load_sweep(folder)
         sweep._check()
         known = ["runs", *(["series"] if sweep.info["series"] else []), *sweep.info.get("keep", [])]
         name = _known(folder, table or "runs", known)
         return name, *_of_file(folder / f"{name}.parquet", columns)
-    run = load(folder)
+    run = quiclab.load(folder)
     run._check()
     if table is None:
         return "connections", *_of_summary(run.summary.get("connections") or [], columns)
@@ -142,7 +139,6 @@ def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, p
 
 
 def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str:
-    from quiclab import Error
 
     if name not in known:
         has = f"it has {listed(known)}" if known else "it was made without tables"
@@ -151,15 +147,12 @@ def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str
 
 
 def _chosen(columns: list[str], known: list[str]) -> list[str]:
-    from quiclab.results.statistics import resolve
 
     return [resolve(name, known) for name in columns] if columns else known
 
 
 def _of_file(path: Path, columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":
     import pyarrow as pa
-
-    from quiclab.values import stored_tables
 
     with stored_tables.opened(path) as file:
         chosen = _chosen(columns, file.schema_arrow.names)

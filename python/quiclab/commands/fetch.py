@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quiclab import _quiclab
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
@@ -97,8 +98,6 @@ def fetch(
 
     The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.
     """
-    from quiclab import _quiclab
-
     if ipv4 and ipv6:
         raise typer.BadParameter("--ipv4 and --ipv6 exclude each other")
     if each and resume:

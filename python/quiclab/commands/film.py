@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
+from quiclab._quiclab import OutputError
 from quiclab.commands.arguments import Json
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.engines.play.film as films
 
 
 def film(
@@ -33,9 +38,6 @@ def film(
     A scenario names it: presentation = { type = "mpd", file = "DIR/film.mpd", sizes = "DIR/film.csv" }. quiclab run
     simulates a player of it, quiclab video play plays it.
     """
-    from quiclab import OutputError
-    from quiclab.engines.play import film as made
-
     if os.path.lexists(to):
         raise OutputError(f"{to}: exists already; choose another folder or remove it")
     try:
@@ -43,9 +45,9 @@ def film(
     except ValueError:
         expected = "expected numbers in kbit/s, as 300,750,1200"
         raise typer.BadParameter(f"{bitrates!r}: {expected}", param_hint="--bitrates") from None
-    manifest = made.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
+    manifest = films.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
     if as_json:
-        echo(json.dumps({"film": str(manifest), "sizes": str(to / made.SIZES)}))
+        echo(json.dumps({"film": str(manifest), "sizes": str(to / films.SIZES)}))
         return
     echo(f"film     {plain(manifest)}")
-    echo(f"sizes    {plain(to / made.SIZES)}")
+    echo(f"sizes    {plain(to / films.SIZES)}")

@@ -1,23 +1,23 @@
 """A group of commands that imports only the command that is named, and commands that read plain values themselves."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from quiclab._quiclab import nearest
 from quiclab.commands.output import echo
 from quiclab.commands.values import read_plainly
 
 
 class Row(NamedTuple):
-    """What is known of a command before it is imported."""
+    """What is known about a command before it is imported."""
 
     help: str
     """The first line of its manual."""
     short: str = ""
-    """What a list of commands says of it, in up to 60 letters; by default the same."""
+    """What a list of commands says about it, in up to 60 letters; by default the same."""
     where: str = ""
     """Its function or its group, as `module:attribute` in `quiclab.commands`."""
     heading: str = ""
@@ -52,6 +52,16 @@ class PlainGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Of click: the arguments and options, `--help` too."""
         return [read_plainly(parameter) for parameter in super().get_params(ctx)]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Of click: the command that the first argument names."""
+        word = args[0]
+        if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
+            # As typer says it, which knows no old words.
+            near = nearest(word, [*self.commands, *self.old]) if word.isprintable() else None
+            meant = "" if near is None else f" Did you mean {self.old.get(near, near)!r}?"
+            ctx.fail(f"No such command {word!r}.{meant}")
+        return super().resolve_command(ctx, args)
 
 
 class Group(PlainGroup):
@@ -97,11 +107,6 @@ class Group(PlainGroup):
             if not (self.rows[now].quiet or "--json" in args or ctx.resilient_parsing):
                 echo(f"quiclab {word} is called quiclab {now} now", err=True)
             return now, _made(now, self.load(now)), args[1:]
-        if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
-            # As typer says it, which knows no old words.
-            near = get_close_matches(word, [*self.commands, *self.old])
-            names = ", ".join(repr(self.old.get(one, one)) for one in near)
-            ctx.fail(f"No such command {word!r}." + (f" Did you mean {names}?" if near else ""))
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _made(name, self.load(self.words + name)), rest
 

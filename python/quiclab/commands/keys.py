@@ -16,7 +16,7 @@ class Option:
     owner: str
     """The table, like `[transport]`, or the component, like `controllers: newreno`."""
     row: Mapping[str, Any]
-    """What `quiclab.rooms()` has of it: name, kind, default, required, about, topic."""
+    """What `quiclab.topics()` has of it: name, kind, default, required, about, topic."""
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """`quiclab list`: what can stand in a scenario, by topic."""
 
+import itertools
 import json
 import shutil
 import sys
@@ -7,12 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
-from quiclab.commands.model_pages import page_of
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 from quiclab.values.suggestions import hint, listed
+
+with late():
+    import quiclab.commands.pages as markdown
+    import quiclab.values.package_data as package_data
 
 
 def list_(
@@ -35,9 +42,7 @@ def list_(
 
     Of one component the page of its model is shown too: scope, equations, validation, references.
     """
-    from quiclab import Error, rooms
-
-    topics = [{**topic, "rows": [{**row, "page": page_of(topic, row)} for row in topic["rows"]]} for topic in rooms()]
+    topics = quiclab.topics()
     chosen = topics
     if what is not None:
         chosen = _choose(topics, what)
@@ -64,27 +69,15 @@ def _choose(topics: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]"
     return [topic for topic in parts if topic["rows"]]
 
 
-SUBJECTS = {
-    "Scenarios": ("sections", "events"),
-    "Hosts": ("kinds", "middleboxes", "sides", "processing"),
-    "Transport": ("controllers", "schedulers", "resumptions", "tcp_resumptions"),
-    "Links": ("rates", "offsets", "queues", "losses", "jitters", "series", "presets"),
-    "Wireless": ("media", "channels", "block_errors", "cell_schedulers", "handovers", "frame_errors", "rate_controls"),
-    "Traffic": ("applications", "pages", "presentations", "abrs", "sources", "changes", "visits"),
-}
-"""The topics, in the order in which the overview has them."""
-
-
 def _overview(topics: "list[dict[str, Any]]") -> str:
     """A line for each topic, cut at the edge of a terminal: what it is, and the names of what is in it."""
     from rich.text import Text
 
     width = max(len(topic["name"]) for topic in topics)
     lines = Text()
-    known = {topic["name"]: topic for topic in topics}
-    for subject, names_of_it in SUBJECTS.items():
+    for subject, of_subject in itertools.groupby(topics, lambda topic: topic["subject"]):
         lines.append(f"{subject}\n", "underline")
-        for topic in map(known.__getitem__, names_of_it):
+        for topic in of_subject:
             names = ", ".join(row["name"] for row in topic["rows"])
             line = Text.assemble((f"  {topic['name']:<{width}}", "bold"), f"  {topic['about']}: ", (names, "cyan"))
             if sys.stdout.isatty():
@@ -127,11 +120,10 @@ def _model_pages(topics: "list[dict[str, Any]]") -> str:
     """The pages that describe the components: equations, validation, references."""
     from rich.console import Group
 
-    from quiclab.commands.pages import rendered
-    from quiclab.values.package_data import model_page
-
     pages = dict.fromkeys(row["page"] for topic in topics for row in topic["rows"] if row["page"] is not None)
-    return console_text(Group(*(rendered(text) for page in pages if (text := model_page(page)) is not None)))
+    return console_text(
+        Group(*(markdown.rendered(text) for page in pages if (text := package_data.model_page(page)) is not None))
+    )
 
 
 def _default(option: dict[str, Any]) -> str:

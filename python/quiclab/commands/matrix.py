@@ -1,7 +1,6 @@
 """`quiclab matrix`: QUIC stacks as commands, over many networks, in real time."""
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,9 +11,17 @@ import typer
 
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values import signals
 from quiclab.values.plain_text import plain
+from quiclab.values.units import read
+
+with late():
+    import quiclab.engines.matrix as matrices
+    import quiclab.engines.matrix.networks as networks
+    import quiclab.engines.matrix.results as matrix_results
+
 
 if TYPE_CHECKING:
     from quiclab.engines.matrix import Cell, Matrix, Network, Outcome, Stack
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
 _ROWS = 60
 """Cells that are printed."""
 _FAILURES = 10
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB)?", re.IGNORECASE)
-_UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 _MOST_BYTES = 1_000_000_000
 
 
@@ -94,18 +99,17 @@ def matrix(
     Commands follow the QUIC interop runner: they read ROLE, TESTCASE and so on from the environment, and exit with 127
     for what they do not support. If interrupted, the same command continues. The exit code is 1 if a run failed.
     """
-    from quiclab.engines.matrix import Task, run
-    from quiclab.engines.matrix import pairs as paired
-
-    found = paired(_stacks(stack, client, server), pairs)
+    found = matrices.pairs(_stacks(stack, client, server), pairs)
     given = {"rate": rate, "rtt": rtt, "loss": loss, "queue": queue}
     networks = _networks(files or [], given, vary or [], client_gate, server_gate)
     for name, text in {"testcase": testcase, "client-params": client_params, "server-params": server_params}.items():
         if "\0" in text or len(text) > 10_000 or (name == "testcase" and not text.strip()):
             raise typer.BadParameter("expected a text of up to 10000 letters", param_hint=f"--{name}")
-    task = Task(_bytes(size), timeout, testcase, client_params, server_params, max_lateness, pcap)
+    task = matrices.Task(_bytes(size), timeout, testcase, client_params, server_params, max_lateness, pcap)
     try:
-        result = run(found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress)
+        result = matrices.run(
+            found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress
+        )
     except (KeyboardInterrupt, signals.Ended):
         echo("finished runs are kept: the same command continues", err=True)
         raise
@@ -125,11 +129,10 @@ def matrix(
 
 
 def _stacks(stack: Sequence[str] | None, client: Sequence[str] | None, server: Sequence[str] | None) -> "list[Stack]":
-    from quiclab.engines.matrix import stack_of
 
-    both = [stack_of(text) for text in stack or ()]
-    clients = [stack_of(text, ("client",), "--client") for text in client or ()]
-    return both + clients + [stack_of(text, ("server",), "--server") for text in server or ()]
+    both = [matrices.stack_of(text) for text in stack or ()]
+    clients = [matrices.stack_of(text, ("client",), "--client") for text in client or ()]
+    return both + clients + [matrices.stack_of(text, ("server",), "--server") for text in server or ()]
 
 
 def _networks(
@@ -140,23 +143,19 @@ def _networks(
     server_gate: str | None,
 ) -> "list[Network]":
     """The built-in network if there is no file, or if it is asked for."""
-    from quiclab.engines.matrix import built_in, from_file
-    from quiclab.engines.matrix.networks import varied
-
-    values = varied(vary)
-    networks = []
+    values = networks.varied(vary)
+    found = []
     if not files and (client_gate or server_gate):
         raise typer.BadParameter("the built-in network has its own gates", param_hint="--client-gate, --server-gate")
     if not files or any(text is not None for text in given.values()):
-        networks += built_in(given, values)
+        found += matrices.built_in(given, values)
     for file in files:
-        networks += from_file(file, values, client=client_gate, server=server_gate)
-    return networks
+        found += matrices.from_file(file, values, client=client_gate, server=server_gate)
+    return found
 
 
 def _bytes(text: str) -> int:
-    found = _SIZE.fullmatch(text.strip())
-    size = round(float(found[1]) * _UNITS[(found[2] or "").lower()]) if found else 0
+    size = int(text) if text.isdecimal() else round(read(text, "B") or 0)
     if not 1 <= size <= _MOST_BYTES:
         raise typer.BadParameter(f"{text!r}: expected a size from 1 B to 1 GB, such as 5MB", param_hint="--size")
     return size
@@ -177,13 +176,12 @@ def _cells(result: "Matrix") -> "list[list[tuple[Cell, Outcome]]]":
 
 
 def _document(result: "Matrix") -> dict[str, Any]:
-    from quiclab.engines.matrix.results import median
 
     columns = ("goodput_mbps", "duration_s", "rtt_mean_ms", "server_packets_lost", "client_packets_lost")
     cells = []
     for runs in _cells(result):
         cell = runs[0][0]
-        medians = {name: median(getattr(outcome, name) for _, outcome in runs) for name in columns}
+        medians = {name: matrix_results.median(getattr(outcome, name) for _, outcome in runs) for name in columns}
         cells.append(
             {
                 "client": cell.client.name,
@@ -203,8 +201,6 @@ def _print(result: "Matrix") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from quiclab.engines.matrix.results import UNSUPPORTED, median
-
     table = Table(title=f"{len(result.runs)} run{'s' * (len(result.runs) != 1)}, medians", title_justify="left")
     for name in ("client", "server", "network"):
         table.add_column(name, overflow="fold")
@@ -217,9 +213,10 @@ def _print(result: "Matrix") -> None:
         passed = sum(outcome.result == "passed" for outcome in outcomes)
         late = sum(outcome.is_late(cell.task.max_lateness_ms) for outcome in outcomes)
         count = f"{passed} of {len(runs)}" + (f", {late} late" if late else "")
-        if all(outcome.result == UNSUPPORTED for outcome in outcomes):
-            count = UNSUPPORTED
+        if all(outcome.result == matrix_results.UNSUPPORTED for outcome in outcomes):
+            count = matrix_results.UNSUPPORTED
         good = [outcome for outcome in outcomes if outcome.result == "passed"]
+        median = matrix_results.median
         goodput, rtt = median(one.goodput_mbps for one in good), median(one.rtt_mean_ms for one in good)
         shares = [
             100 * one.server_packets_lost / one.server_packets

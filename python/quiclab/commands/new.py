@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from quiclab._quiclab import OutputError
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
@@ -35,8 +36,6 @@ def new(
 
     Example: quiclab new film --like video
     """
-    from quiclab import OutputError
-
     template = TEMPLATES / f"{checked('--like', like, LIKE)}.toml"
     # The name of nothing, or of the root, cannot be changed.
     file = name if name.suffix == ".toml" or not name.name else name.with_name(f"{name.name}.toml")

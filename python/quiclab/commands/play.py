@@ -8,9 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import Counters, emulator_of, show, summary_of, warn_if_late
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.results.numbers import tables as results_of
+from quiclab.values import folders
+
+with late():
+    import quiclab.drawings.plots as plots
+    import quiclab.engines.emulation as emulations
+    import quiclab.engines.play.browser as browsers
+    import quiclab.engines.play.dashjs as bundles
+    import quiclab.engines.play.session as sessions
 
 
 def play(
@@ -54,21 +66,10 @@ def play(
     import pyarrow as pa
     from rich.console import Console
 
-    from quiclab import Error
-    from quiclab.drawings import plots
-    from quiclab.engines import emulation
-    from quiclab.engines.play import browser as browsers
-    from quiclab.engines.play import dashjs as bundles
-    from quiclab.engines.play.session import Session, connection, plan
-    from quiclab.results.numbers import tables as results_of
-    from quiclab.results.run import Run
-    from quiclab.results.scenario import Scenario
-    from quiclab.values import folders
-
-    scenario = Scenario.from_file(file, set_ or ())
+    scenario = quiclab.Scenario.from_file(file, set_ or ())
     if seed is not None:
         scenario = scenario.with_(seed=seed)
-    planned = plan(scenario, flow, _settings(settings))
+    planned = sessions.plan(scenario, flow, _settings(settings))
     program = browser or browsers.find()
     if program is None:
         raise Error(f"no browser found: install {browsers.PROGRAMS[0]}, or give its path with --browser")
@@ -76,17 +77,17 @@ def play(
     bundle = (dashjs or bundles.bundle()).resolve()
     if not bundle.is_file():
         raise Error(f"{bundle}: no such file")
-    if not emulation.inside():
+    if not emulations.inside():
         for name in planned.left_out:
             echo(f"flow {name} does not run, because its host is now real", err=True)
-        raise typer.Exit(emulation.enter(sys.argv[1:]))
+        raise typer.Exit(emulations.enter(sys.argv[1:]))
     names = folders.numbered(scenario.name, scenario.seed) if out is None else folders.only(out)
     with folders.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
         emulator = emulator_of(planned.gated)
         gates = [entry["name"] for entry in emulator.gates()]
-        running = emulation.Emulation(emulator)
+        running = emulations.Emulation(emulator)
         try:
-            session = Session(planned, running, Path(work), program, bundle)
+            session = sessions.Session(planned, running, Path(work), program, bundle)
         except BaseException:
             running.close()
             raise
@@ -101,10 +102,10 @@ def play(
         tables: dict[str, Any] = {table.name: table for table in results}
         record = session.record(whole["duration_s"])
         if record is not None:
-            whole["connections"].insert(0, connection(planned, record, whole["emulation"]["gates"]))
+            whole["connections"].insert(0, sessions.connection(planned, record, whole["emulation"]["gates"]))
             for name in {"segment", "playback"} & tables.keys():
                 tables[name] = record.added(name, planned.flow, pa.table(tables[name]))
-        run = Run(whole, scenario, tables)
+        run = quiclab.Run(whole, scenario, tables)
         run._write(path, figure=False)
         if record is not None and record.has_started:
             plots.save(run, path / folders.FIGURE, "playback")

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.results.choice import SPREADS
+from quiclab.values.folders import default_file
 from quiclab.values.plain_text import plain
 from quiclab.values.suggestions import checked
+
+with late():
+    import quiclab.drawings.plots as plots
+
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,10 +124,6 @@ def plot(
     A column is named as in runs.parquet, by its path in the scenario (link.cell.delay), or by the end of its name
     (goodput_mbps).
     """
-    from quiclab import Error, load, load_sweep
-    from quiclab.drawings import plots
-    from quiclab.values.folders import default_file
-
     path = out or run / "figure.png"
     plots.check_format(path)
     look = plots.look(checked("--style", style, _STYLES), checked("--column", column, ("one", "two")))
@@ -135,17 +139,15 @@ def plot(
             if connection is not None:
                 raise Error("--connection is for runs; in a sweep, connections are columns")
             checked("--kind", kind or "line", _OF_SWEEPS)
-            _sweep(load_sweep(run), path, kind or "line", subject, given)
+            _sweep(quiclab.load_sweep(run), path, kind or "line", subject, given)
         elif run.is_dir() and (given or subject is not None):
             raise Error(f"{run}: not a sweep, and --{next(iter(given), 'subject')} is only for sweeps")
         else:
-            plots.save(load(run), path, kind or "overview", connection)
+            plots.save(quiclab.load(run), path, kind or "overview", connection)
     echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
-    from quiclab import Error
-    from quiclab.drawings import plots
 
     chosen: dict[str, str] = {}
     if "x" not in given:
@@ -170,7 +172,6 @@ def as_options(columns: "Mapping[str, str]") -> str:
 
 
 def _where(texts: list[str]) -> dict[str, list[str]]:
-    from quiclab import Error
 
     found: dict[str, list[str]] = {}
     for text in texts:

@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.results.numbers import arranged, of_playback
+
+with late():
+    import quiclab.explanations.video_quality as video_quality
+
 
 if TYPE_CHECKING:
     from quiclab import Run
@@ -47,10 +55,7 @@ def qoe(
     The linear QoE is per segment (docs/model/abr.md). The scores, from 1 to 5, are those of mode 0: what a
     scenario does not say is assumed, such as resolutions by bitrate.
     """
-    from quiclab import Error, load
-    from quiclab.explanations import video_quality as model
-
-    result = load(run)
+    result = quiclab.load(run)
     result._check()
     playbacks = _playbacks(result)
     if connection is not None:
@@ -63,11 +68,11 @@ def qoe(
     sizes = None if resolutions is None else [size.strip() for size in resolutions.split(",")]
     if p1203 or inputs:
         for name in playbacks:
-            told[name] = model.inputs(result, name, resolutions=sizes, fps=fps, device=device)
+            told[name] = video_quality.inputs(result, name, resolutions=sizes, fps=fps, device=device)
     if inputs:
         echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    scores = {name: model.score(one) for name, one in told.items()}
+    scores = {name: video_quality.score(one) for name, one in told.items()}
     if as_json:
         found = []
         for name, playback in playbacks.items():
@@ -88,8 +93,6 @@ def _playbacks(run: "Run") -> dict[str, dict[str, Any]]:
 
 def _print(run: "Run", playbacks: dict[str, dict[str, Any]], scores: dict[str, Any]) -> None:
     from rich.console import Console
-
-    from quiclab.results.numbers import arranged, of_playback
 
     rows: dict[str, list[str]] = {}
     for name, playback in playbacks.items():

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+import quiclab
+from quiclab import _quiclab
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import warn_if_late
 from quiclab.commands.output import echo
-from quiclab.values import signals
+from quiclab.values import folders, signals
 from quiclab.values.plain_text import plain
 
 
@@ -78,15 +80,10 @@ def relay(
     its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there
     do not run. Times count from a client's first packet.
     """
-    from quiclab import _quiclab
-    from quiclab.results.run import Run
-    from quiclab.results.scenario import Scenario
-    from quiclab.values import folders
-
     if len(listen) != len(to):
         raise typer.BadParameter("each --listen needs a --to, in the same order")
     scenario = _quiclab.Scenario.parse(
-        Scenario.from_file(file, set_ or ()).to_toml(), file, [] if seed is None else [f"seed={seed}"]
+        quiclab.Scenario.from_file(file, set_ or ()).to_toml(), file, [] if seed is None else [f"seed={seed}"]
     )
 
     def ready(pairs: list[tuple[str, str]]) -> None:
@@ -123,7 +120,7 @@ def relay(
         with folders.complete(folders.only(out)) as (path, _):
             told, summary, tables = relayed()
             whole = {**json.loads(summary), "relay": told}
-            run = Run(whole, scenario.to_toml(), {table.name: table for table in tables})
+            run = quiclab.Run(whole, scenario.to_toml(), {table.name: table for table in tables})
             run._write(path, figure=bool(whole["connections"]))
     if as_json:
         echo(json.dumps({"seed": scenario.seed, **told}, indent=2))

@@ -8,8 +8,12 @@ import typer
 
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.drawings.report as report_page
 
 
 def report(
@@ -44,10 +48,8 @@ def report(
 
     Example: quiclab report runs/cellular-seed1 --open
     """
-    from quiclab.drawings.report import write
-
     with reading(*folders):
-        made = write(folders, out, show=show or ())
+        made = report_page.write(folders, out, show=show or ())
     if as_json:
         echo(json.dumps(made.as_json(), indent=2))
     else:

@@ -11,8 +11,16 @@ import typer
 
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+from quiclab.values.suggestions import checked
+
+with late():
+    import quiclab.reproduce as reproduced
+    import quiclab.reproduce.outcomes as outcomes
+    import quiclab.reproduce.paper_files as paper_files
+
 
 if TYPE_CHECKING:
     from quiclab.reproduce import Reproduced
@@ -48,22 +56,16 @@ def reproduce(
     below the table. 1: an outcome is not the expected one. 3: all outcomes are, but a quick form did not judge all
     claims, and lists the others.
     """
-    from quiclab.reproduce import find
-    from quiclab.reproduce import reproduce as reproduce_one
-    from quiclab.reproduce.catalogue import figures
-    from quiclab.reproduce.outcomes import overall
-    from quiclab.values.suggestions import checked
-
     if list_:
         return show_list(as_json)
     if name is None:
         raise typer.BadParameter("an id, the name of a paper, or all: see --list")
-    known = figures()
+    known = paper_files.figures()
     checked("ID", name, ["all", *known, *{figure.paper: "" for figure in known.values()}])
     results = []
-    for figure in find(name):
+    for figure in reproduced.find(name):
         with shown(figure.id) as progress:
-            result = reproduce_one(figure.id, quick=quick, out=out, jobs=jobs, progress=progress)
+            result = reproduced.reproduce(figure.id, quick=quick, out=out, jobs=jobs, progress=progress)
         results.append(result)
         for warning in result.warnings:
             echo(f"warning: {figure.id}: {warning}", err=True)
@@ -72,16 +74,14 @@ def reproduce(
     if as_json:
         told = [{**result.to_dict(), "folder": str(result.folder)} for result in results]
         echo(json.dumps(told, indent=2, ensure_ascii=False))
-    if failed := overall([result.code for result in results]):
+    if failed := outcomes.overall([result.code for result in results]):
         raise typer.Exit(failed)
     return None
 
 
 def show_list(as_json: bool) -> None:
     """What can be reproduced."""
-    from quiclab.reproduce import catalogue
-
-    papers = catalogue()
+    papers = paper_files.catalogue()
     if as_json:
         told = [
             {"id": figure.id, "paper": paper.title, "figure": figure.figure, "title": figure.title}
@@ -123,9 +123,7 @@ def show(result: "Reproduced") -> None:
 
 def notes(result: "Reproduced") -> list[str]:
     """How many rows have each outcome, why rows differ or cannot fail, and what was not judged."""
-    from quiclab.reproduce.outcomes import counts
-
-    told = counts([row.to_dict() for row in result.rows])
+    told = outcomes.counts([row.to_dict() for row in result.rows])
     lines = ["rows     " + ", ".join(f"{number} {outcome}" for outcome, number in told.items())]
     reasons: dict[str, list[str]] = {}
     for row in result.rows:

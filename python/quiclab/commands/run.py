@@ -9,8 +9,12 @@ from typing import Annotated
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+
+with late():
+    import quiclab.results.numbers as numbers
 
 _SWEEP = re.compile(r"^\s*\[+\s*sweep\b", re.MULTILINE)
 """The head of the table."""
@@ -56,10 +60,8 @@ def run(
         return
     from rich.console import Console
 
-    from quiclab.results.numbers import endless, tables
-
     console = Console(highlight=False)
-    for table in tables(result.summary, console.width, endless(result)):
+    for table in numbers.tables(result.summary, console.width, numbers.endless(result)):
         console.print(table)
     figure = folder / "figure.png"
     rows = [

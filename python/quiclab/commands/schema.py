@@ -7,6 +7,7 @@ import typer
 
 from quiclab._quiclab import schema_json
 from quiclab.commands.output import echo
+from quiclab.values.folders import write_whole
 from quiclab.values.plain_text import plain
 
 
@@ -26,7 +27,6 @@ def schema(
     if out is None:
         echo(text, nl=False)
         return
-    from quiclab.values.folders import write_whole
 
     write_whole(out, text)
     echo(plain(out))

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from quiclab._quiclab import run_script
+from quiclab._quiclab import Error, ScriptError, run_script
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
+from quiclab.values import regular_files
 from quiclab.values.plain_text import plain
 
 
@@ -29,8 +30,6 @@ def script(
 
     The exit code is 0 if all pass, 1 if one fails, and 2 if one is not a valid script.
     """
-    from quiclab import Error
-
     results = []
     for file in _found(files):
         results.append(_run(file))
@@ -59,8 +58,6 @@ def _tell(result: dict[str, Any]) -> None:
 
 def _found(files: list[Path]) -> list[Path]:
     """The scripts, each once: those that were named, and those below the folders that were."""
-    from quiclab import Error
-
     found: dict[Path, None] = {}
     for file in files:
         if file.is_dir():
@@ -75,9 +72,6 @@ def _found(files: list[Path]) -> list[Path]:
 
 def _run(file: Path) -> dict[str, Any]:
     """The verdict on one script; a mistake in it is its `error`."""
-    from quiclab import ScriptError
-    from quiclab.values import regular_files
-
     told: dict[str, Any] = {"file": str(file)}
     try:
         told |= run_script(str(file), regular_files.text(file))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quiclab import _quiclab
 from quiclab.commands import completions, wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.output import echo
@@ -87,8 +88,6 @@ def serve(
     Without --cert and --key it makes a temporary key and certificate, and prints the hashes that clients need to trust
     them (--pin). The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.
     """
-    from quiclab import _quiclab
-
     if (cert is None) != (key is None):
         raise typer.BadParameter("--cert and --key belong together")
     if not all(one.strip() for one in name or ()):

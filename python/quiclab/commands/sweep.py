@@ -10,10 +10,21 @@ import typer
 
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values import signals
 from quiclab.values.plain_text import plain
 from quiclab.values.suggestions import checked
+
+with late():
+    import quiclab.commands.plot as plot
+    import quiclab.drawings.plots as plots
+    import quiclab.drawings.plots.charts.labels as labels
+    import quiclab.engines.sweeps as sweeps
+    import quiclab.results.numbers as numbers
+    import quiclab.results.statistics as statistics
+    import quiclab.results.sweeps as swept
+
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,17 +108,13 @@ def sweep(
     If interrupted, the same command continues; with more values or repetitions, it runs only the new ones. The exit
     code is 1 if a run failed; the tables have the others.
     """
-    from quiclab.engines.sweeps import planned
-    from quiclab.engines.sweeps import sweep as run_sweep
-    from quiclab.results.statistics import parts
-
     checked("--interval", interval, INTERVALS)
     checked("--engine", engine, ENGINES)
     scenario = read_scenario(file, set_)
-    plan = planned(scenario)
+    plan = sweeps.planned(scenario)
     warning = _foretold(plan, show, by)
     try:
-        result = run_sweep(
+        result = sweeps.sweep(
             scenario,
             jobs=jobs,
             engine=cast("Engine", engine),
@@ -126,7 +133,7 @@ def sweep(
     else:
         # Nobody waits for a million means of which some are printed.
         means, counts = result._first_means(columns, _ROWS, of)
-    parted = parts(_incomplete(counts))
+    parted = statistics.parts(_incomplete(counts))
     empty = _empty(counts) if show is None else []
     if 0 < len(empty) < len(columns) and not as_json:
         # In place of a column without a number, and of a line about each, one line.
@@ -136,7 +143,7 @@ def sweep(
         columns = [name for name in columns if name not in empty]
         kept = pa.array(columns)
         means, counts = (table.filter(pc.is_in(table["column"], kept)) for table in (means, counts))
-        parted = parts(_incomplete(counts))
+        parted = statistics.parts(_incomplete(counts))
         echo(f"note: no run has {', '.join(empty)}: endless, not completed, or failed", err=True)
     if as_json:
         document = {
@@ -157,28 +164,24 @@ def sweep(
 
 
 def _foretold(plan: "Plan", show: list[str] | None, by: list[str] | None) -> str | None:
-    """Before the runs, which may take hours: checks the names of columns, and says what is to be known of the sweep.
+    """Before the runs, which may take hours: checks the names of columns, and says what to expect of the sweep.
 
     Returns its warning, if there is one.
     """
-    from quiclab.engines.sweeps import foretold
-    from quiclab.results.statistics import resolve
-    from quiclab.results.sweeps import varied
-
     if (known := plan.columns()) is not None:
         paths = [(path, column) for path, _, column in plan.parameters]
         for name in show or ():
             _shown(name, known)
         for name in by or ():
-            if name and varied(name, paths) == name:
-                resolve(name, known)
+            if name and swept.varied(name, paths) == name:
+                statistics.resolve(name, known)
     if not plan.parameters and plan.repetitions == 1:
         echo(
             "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
         )
     for note in [*plan.notes, *plan.file_notes()]:
         echo(f"note: {plain(note)}", err=True)
-    warning = foretold(plan)
+    warning = sweeps.foretold(plan)
     if warning:
         echo(f"warning: {warning}", err=True)
     return warning
@@ -197,19 +200,19 @@ def _print_wrong(result: "Sweep", warnings: list[str]) -> None:
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
-    from quiclab.results.numbers import important
 
     known = result.columns
-    return list(dict.fromkeys(column for name in show for column in _shown(name, known))) if show else important(known)
+    return (
+        list(dict.fromkeys(column for name in show for column in _shown(name, known)))
+        if show
+        else numbers.important(known)
+    )
 
 
 def _shown(name: str, known: list[str]) -> list[str]:
-    """The column of this name, or those of all flows that have it."""
-    from quiclab.results.numbers import of_flows
-    from quiclab.results.statistics import resolve
-
-    flows = list(of_flows(name, known).values())
-    return flows if len(flows) > 1 and name not in known else [resolve(name, known)]
+    """The column with this name, or the columns of all flows that have it."""
+    flows = list(numbers.of_flows(name, known).values())
+    return flows if len(flows) > 1 and name not in known else [statistics.resolve(name, known)]
 
 
 def _empty(counts: "pa.Table") -> list[str]:
@@ -237,18 +240,13 @@ def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
 
 def _groups(result: "Sweep", by: list[str]) -> list[str]:
     """The columns of the groups; none for an empty name, which puts all runs together."""
-    from quiclab.results.statistics import resolve
-
-    return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
+    return [statistics.resolve(name, result.columns) for name in result._groups([name for name in by if name])]
 
 
 def _print(
     result: "Sweep", columns: list[str], means: "pa.Table", by: list[str], show: list[str] | None, interval: str
 ) -> None:
     from rich.console import Console
-
-    from quiclab.drawings.plots.charts.labels import short
-    from quiclab.results.numbers import Column, beside
 
     info = result.info
     shown = columns[:_MOST]
@@ -260,19 +258,24 @@ def _print(
     for row in means.slice(0, _ROWS * len(columns)).to_pylist():
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
     rows = list(groups.items())[:_ROWS]
-    first = [Column(short(name, known), [_value(key[at]) for key, _ in rows]) for at, name in enumerate(by)]
-    others = [Column(short(name, known), [_cell(cells[at]) for _, cells in rows]) for at, name in enumerate(shown)]
+    first = [
+        numbers.Column(labels.short(name, known), [_value(key[at]) for key, _ in rows]) for at, name in enumerate(by)
+    ]
+    others = [
+        numbers.Column(labels.short(name, known), [_cell(cells[at]) for _, cells in rows])
+        for at, name in enumerate(shown)
+    ]
     runs = f"{info['runs']} run{'s' * (info['runs'] != 1)}"
     if rows:
         console = Console(highlight=False)
-        for table in beside(f"{info['scenario']}, {runs}", first, others, console.width):
+        for table in numbers.beside(f"{info['scenario']}, {runs}", first, others, console.width):
             console.print(table)
     if any(cell["low"] is not None for _, cells in rows for cell in cells):
         each = {cell["total"] for _, cells in rows for cell in cells}
         of = f" of {each.pop()} runs in each row" if len(each) == 1 else ""
         echo(f"±        95 % interval of the mean{of} ({_INTERVAL_NAMES[interval]})")
     more = []
-    mixed = [short(name, result.parameters) for name in result.parameters if name not in by]
+    mixed = [labels.short(name, result.parameters) for name in result.parameters if name not in by]
     if mixed:
         more.append(f"means over all {', '.join(mixed)}")
     if combinations > _ROWS:
@@ -288,14 +291,11 @@ def _print(
 
 def _next(result: "Sweep", show: list[str] | None) -> str:
     """The command that shows the results: a figure, or the page where nothing was varied."""
-    from quiclab.commands.plot import as_options
-    from quiclab.drawings.plots import usual
-
-    columns = usual(result)
+    columns = plots.usual(result)
     if columns and show:
         columns["y"] = show[0]
     folder = shlex.quote(str(result.path))
-    return f"quiclab plot {folder} {as_options(columns)}" if columns else f"quiclab report {folder}"
+    return f"quiclab plot {folder} {plot.as_options(columns)}" if columns else f"quiclab report {folder}"
 
 
 def _value(value: Any) -> str:

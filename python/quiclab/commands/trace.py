@@ -9,11 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
+from quiclab._quiclab import Error
 from quiclab.commands.arguments import Json
 from quiclab.commands.group import Command, PlainGroup
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
+from quiclab.values.folders import write_whole
 from quiclab.values.plain_text import plain
 from quiclab.values.suggestions import checked
+from quiclab.values.traces import KINDS, laws, read, write
+from quiclab.values.traces import generate as make
+from quiclab.values.traces.capacity import form_of
+
+with late():
+    import quiclab.drawings.plots as plots
+    import quiclab.drawings.traces as trace_figures
+
 
 trace = typer.Typer(
     cls=PlainGroup,
@@ -40,9 +51,6 @@ def info(
 
     Example: quiclab trace info examples/traces/driving.csv
     """
-    from quiclab import Error
-    from quiclab.values.traces import read
-
     capacity = read(file)
     _note(file, capacity.notes)
     if not below >= 0:
@@ -80,16 +88,12 @@ def plot(
 
     Example: quiclab trace plot examples/traces/driving.csv --out driving.png
     """
-    from quiclab.drawings.plots import check_format, save_figures
-    from quiclab.drawings.traces import draw
-    from quiclab.values.traces import read
-
-    check_format(out)
+    plots.check_format(out)
     capacity = read(file)
     _note(file, capacity.notes)
     with _named(file):
-        figure = draw(capacity, file.name, bin_ms)
-    save_figures([figure], out)
+        figure = trace_figures.draw(capacity, file.name, bin_ms)
+    plots.save_figures([figure], out)
     _tell({"figure": str(out)}, out, as_json)
 
 
@@ -106,9 +110,6 @@ def convert(
 
     Example: quiclab trace convert examples/traces/lte-like.down lte.csv
     """
-    from quiclab.values.traces import read, write
-    from quiclab.values.traces.capacity import form_of
-
     capacity = read(file)
     _note(file, capacity.notes)
     with _named(file):
@@ -142,10 +143,6 @@ def generate(
 
     Example: quiclab trace generate lte-driving --seed 7 --out drive.csv
     """
-    from quiclab import Error
-    from quiclab.values.traces import KINDS, laws
-    from quiclab.values.traces import generate as make
-
     checked("KIND", kind, KINDS)
     options = {}
     for given in option or []:
@@ -165,7 +162,6 @@ def generate(
 
 
 def _seconds(duration: str | None) -> float | None:
-    from quiclab import Error
 
     if duration is None:
         return None
@@ -183,8 +179,6 @@ def _note(file: Path, notes: list[str]) -> None:
 @contextmanager
 def _named(file: Path) -> Iterator[None]:
     """What is wrong with a trace is told with its name."""
-    from quiclab import Error
-
     try:
         yield
     except Error as problem:
@@ -192,7 +186,6 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def _save(out: Path, text: str) -> None:
-    from quiclab.values.folders import write_whole
 
     write_whole(out, text)
 

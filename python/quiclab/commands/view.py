@@ -8,8 +8,13 @@ import typer
 
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values.plain_text import plain
+from quiclab.values.progress import shown_reading
+
+with late():
+    import quiclab.drawings.view as view_page
 
 
 def view(
@@ -35,11 +40,8 @@ def view(
 
     The run needs a qlog: `quiclab run FILE --qlog`. The page is one self-contained file. Press ? in it for its keys.
     """
-    from quiclab.drawings.view import write
-    from quiclab.values.progress import shown_reading
-
-    with reading(run), shown_reading("view") as told:
-        shown = write(run, out, connections=connection or (), told=told)
+    with reading(run), shown_reading("view") as progress:
+        shown = view_page.write(run, out, connections=connection or (), progress=progress)
     if as_json:
         echo(json.dumps(shown.as_json(), indent=2))
     else:

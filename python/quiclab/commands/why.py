@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import quiclab
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
 from quiclab.commands.output import echo
@@ -34,10 +35,8 @@ def why(
 
     Example: quiclab why runs/cellular-seed1
     """
-    from quiclab import load
-
     with reading(run):
-        answers = load(run).why(connection, tries=not no_try)
+        answers = quiclab.load(run).why(connection, tries=not no_try)
     if as_json:
         echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return

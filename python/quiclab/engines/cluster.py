@@ -34,7 +34,7 @@ _LEAST_AHEAD = 8
 _SECONDS_OF_A_TASK = 0.25
 _BYTES_OF_A_TASK = 16 << 20
 _MOST_RUNS = 256
-"""Short runs go together: a task by itself costs some milliseconds. What came back tells how many."""
+"""Short runs share a task, since a task costs some milliseconds. The times of finished runs decide how many."""
 
 _OWN_CLUSTER = {"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10 s"}
 """A cluster of our own looks at itself less often: nobody sees what it finds."""

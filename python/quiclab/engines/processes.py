@@ -73,7 +73,7 @@ class _Pool:
         self._workers: list[_Worker] = []
         self._back: queue.SimpleQueue[tuple[_Worker, _Kept | None]] = queue.SimpleQueue()
         self._again: list[_Order] = []
-        """Runs of a process that died during one of them: each is made by itself."""
+        """Runs of a process that died during one of them: each is repeated in a process of its own."""
 
     def hand_out(self) -> bool:
         """Gives runs to each process that has none, and starts a process for runs. Returns whether there are any."""

@@ -22,7 +22,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from quiclab import _quiclab
-from quiclab._quiclab import Ack, Error, Trouble
+from quiclab._quiclab import Ack, CongestionSignal, Error
 from quiclab.results.scenario import LARGEST_SEED, Scenario
 from quiclab.values import arguments
 from quiclab.values.components.controller import Controller
@@ -257,10 +257,10 @@ class _Agent(Controller):
         if ack.delivery_rate_bps is not None:
             self.rate_bps, self.rate_app_limited = ack.delivery_rate_bps, ack.rate_app_limited
 
-    def on_loss(self, loss: Trouble) -> None:
+    def on_loss(self, loss: CongestionSignal) -> None:
         self.lost_bytes += loss.bytes
 
-    def on_mark(self, mark: Trouble) -> None:
+    def on_mark(self, mark: CongestionSignal) -> None:
         self.marked_packets += mark.packets
 
     def seen(self, interval_s: float) -> dict[str, float]:

@@ -14,9 +14,9 @@ from quiclab.drawings.plots.inside import covered, cut, outside
 from quiclab.drawings.plots.style import styled
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown, unproved
-from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.measured import taken
 from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, unclaimed, undecided, unjudged
+from quiclab.reproduce.paper_files import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
 from quiclab.values.folders import writing

@@ -17,9 +17,9 @@ from quiclab import papers
 from quiclab._quiclab import Error
 from quiclab.reproduce import FIGURE, ROWS
 from quiclab.reproduce.accept import OF, outcome
-from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures
 from quiclab.reproduce.measured import filled
 from quiclab.reproduce.outcomes import CLAIMS, known
+from quiclab.reproduce.paper_files import Figure, Paper, catalogue, figures
 
 PAGE = "papers.md"
 FOLDER = "papers"

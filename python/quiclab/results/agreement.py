@@ -31,7 +31,7 @@ _AT_MOST = (
     ("data_packets_sent", "packets_sent"),
     ("return_packets_lost", "return_packets_sent"),
 )
-"""Numbers of a connection of which the first is no larger than the second."""
+"""Pairs of numbers of a connection, the first of which is no larger than the second."""
 _ROUNDED = 1e-6
 """How far rounding moves a number of a summary, in seconds or Mbit/s."""
 _SAME = 1e-3

@@ -33,19 +33,19 @@ METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 """What is shown of a connection: title, key in the summary, how it is written."""
 
 IMPORTANT = ("goodput_mbps", "completion_s", "rtt_mean_ms")
-"""The ends of the columns of a sweep that are shown if none are named."""
+"""How the columns of a sweep end that are shown by default."""
 
 
 def important(columns: list[str]) -> list[str]:
-    """Of the columns of a sweep's runs those that are shown if none are named."""
+    """The columns of a sweep's runs that are shown by default."""
     ends = tuple(f".{metric}" for metric in IMPORTANT)
     return [name for name in columns if name.startswith("connection.") and name.endswith(ends)]
 
 
 ENDLESS = "endless"
-"""Instead of a completion time, of a transfer without a size: it has none."""
+"""Instead of the completion time of a transfer without a size, which has none."""
 _OTHERS = re.compile("#| at |@")
-"""Where the name of a flow ends in those of its other connections."""
+"""What separates a flow's name from the rest in the names of its other connections."""
 
 
 def flow_of(connection: str, flows: Collection[str]) -> str:
@@ -87,7 +87,7 @@ def of_flows(name: str, columns: Iterable[str]) -> dict[str, str]:
 
 
 def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Rows for what applications count beside bytes: pages, playbacks, messages, requests, and the parts of a mix."""
+    """Rows for what applications count besides bytes: pages, playbacks, messages, requests, and the parts of a mix."""
     found: dict[str, list[str]] = {}
 
     def put(title: str, at: int, text: str) -> None:

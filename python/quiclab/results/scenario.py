@@ -287,5 +287,5 @@ def _no_text(what: str, error: UnicodeEncodeError) -> ScenarioError:
 
 
 _LONGEST_LINE = 280
-"""Letters of an error."""
+"""The longest error, in letters."""
 _CHANGES = '{"link.cell.rate": "5 Mbit/s"}, or ["link.cell.rate=5 Mbit/s"]'

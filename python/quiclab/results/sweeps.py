@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
 _ROWS_OF_MEANS = 1 << 14
-"""Rows of which means are made at once."""
+"""Rows whose means are computed at once."""
 
 
 class Failure(TypedDict):

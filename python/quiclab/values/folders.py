@@ -232,7 +232,7 @@ def _spelt(name: str) -> list[str]:
 
 
 def default_file(path: Path) -> Path:
-    """The same path. Raises `OutputError` if what is there would have something else written: a link, a device.
+    """The same path. Raises `OutputError` if writing there would change something else: a link, a device.
 
     For files that nobody named: the folder may be that of a stranger.
     """
@@ -316,7 +316,7 @@ def _hold(path: Path) -> int | None:
 
 
 def _partials(names: Names) -> Iterator[Path]:
-    """The hidden folders of these names; where the names are ours to choose, those of all names."""
+    """The hidden folders with these names; where quiclab chooses the names, all of them."""
     with suppress(OSError):
         for path in names.first.parent.iterdir():
             found = _PARTIAL.fullmatch(path.name)

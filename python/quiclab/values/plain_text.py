@@ -31,13 +31,13 @@ _LIST = re.compile(r"(?:[^,;:()]+, ){4,}[^,;:()]+")
 """A list of five or more."""
 _LONG_WORD = re.compile(r"\S{80,}")
 _TAIL = re.compile(r"[;(]? ?did you mean [^?]*\?\)?$")
-"""What is most useful in an error, and stands at its end."""
+"""The most useful part of an error, which stands at its end."""
 
 
 def short(line: str, most: int) -> str:
     """The line in at most `most` letters: of long lists the first items, of long words both ends, else its beginning.
 
-    What was probably meant, at the end of the line, stays.
+    The suggestion at the end of the line stays.
     """
     while len(line) > most and (lists := list(_LIST.finditer(line))):
         found = max(lists, key=lambda match: len(match[0]))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Check = Callable[[str, Any], None]
-"""Raises `WrongError` for a value, whose path it is told."""
+"""Raises `WrongError` for a value at the given path."""
 
 LARGEST = 1e18
 """A larger number is none that a run has."""

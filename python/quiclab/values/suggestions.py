@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from quiclab._quiclab import Error
+from quiclab._quiclab import Error, nearest
 
 _LISTED = 12
 """Words that an error lists."""
@@ -10,17 +10,10 @@ _LISTED = 12
 
 def hint(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'line'?`, or nothing if no known word is near."""
-    from difflib import get_close_matches
-
-    if not isinstance(word, str):
-        # What callers from Python may give.
-        return ""
-    words = list(dict.fromkeys(known))
-    near = get_close_matches(word, words, n=1, cutoff=0.6)
-    if not near:
-        folded = {one.lower(): one for one in reversed(words)}
-        near = [folded[one] for one in get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)]
-    return f"; did you mean {near[0]!r}?" if near else ""
+    # Callers from Python may give anything, and names of files may be no text.
+    is_text = isinstance(word, str) and word.isprintable()
+    near = nearest(word, [one for one in known if one.isprintable()]) if is_text else None
+    return "" if near is None else f"; did you mean {near!r}?"
 
 
 def listed(words: Iterable[str]) -> str:

@@ -88,13 +88,14 @@ mod stacks;
 mod sweep;
 mod tables;
 mod template;
+mod topics;
 mod topology;
 mod tree;
 mod unshown;
 mod write;
 
 pub use crate::event::Event;
-pub use crate::nearest::nearest;
+pub use crate::nearest::{edits, nearest};
 pub(crate) use branches::families;
 pub use connections::MAX_FLOWS;
 pub(crate) use connections::{client_port, server_port};
@@ -107,7 +108,7 @@ pub use model::{
     Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Remembered, Scenario,
     Visit,
 };
-pub use quantity::Unit;
+pub use quantity::{Unit, quantity};
 pub use rooms::{rooms, rooms_json};
 pub use schema::schema_json;
 pub use sections::Seeds;

@@ -58,6 +58,21 @@ impl Unit {
     }
 }
 
+/// Reads a text as a number with its unit: seconds (`s`), bits per second (`bit/s`), bytes (`B`), `packets` or
+/// bandwidth-delay products (`BDP`). A percentage is a fraction of one without a unit. `None` if it is none of these.
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    let quantity = Quantity::of_text(text)?;
+    let count = quantity.count();
+    Some(match quantity {
+        Quantity::Whole(_) | Quantity::Number(_) => (count, ""),
+        Quantity::Duration(_) => (count / 1e9, "s"),
+        Quantity::Rate(_) => (count, "bit/s"),
+        Quantity::Size(_) => (count, "B"),
+        Quantity::Packets(_) => (count, "packets"),
+        Quantity::Bdp(_) => (count / 1e3, "BDP"),
+    })
+}
+
 impl Quantity {
     /// Reads a value; `None` if it is no quantity.
     pub(super) fn read(item: &Item) -> Option<Quantity> {
@@ -220,6 +235,24 @@ mod tests {
             // The written value is read as the same quantity.
             let again = Item { place: Place::Default, node: quantity.node() };
             assert_eq!(Quantity::read(&again), Some(quantity), "{toml}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_read_in_the_base_unit_of_its_kind() {
+        for (text, value) in [
+            ("45 ms", Some((0.045, "s"))),
+            ("1.5 h", Some((5400.0, "s"))),
+            ("2 Mbit/s", Some((2e6, "bit/s"))),
+            ("360 kB", Some((360_000.0, "B"))),
+            ("7 packets", Some((7.0, "packets"))),
+            ("0.25 BDP", Some((0.25, "BDP"))),
+            ("3 %", Some((0.03, ""))),
+            ("3", None),
+            ("unlimited", None),
+            ("3 lightyears", None),
+        ] {
+            assert_eq!(quantity(text), value, "{text}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::kind::words;
 use super::nodes;
 use super::presets;
 use super::sections;
+use super::topics::{self, Topic};
 use crate::middlebox;
 use serde_json::{Value as Json, json};
 use std::sync::OnceLock;
@@ -35,25 +36,30 @@ fn all() -> Vec<Room> {
     rooms
 }
 
-/// All rooms and their components as JSON, including those from outside so far: `[{name, about, shorthand, rows: [{name,
-/// about, parameters: [{name, kind, default, required, about, topic}]}]}]`.
+/// All rooms and their components as JSON, including those from outside so far, in the order of the topics: `[{name, about,
+/// subject, shorthand, rows: [{name, about, page, parameters: [{name, kind, default, required, about, topic}]}]}]`.
 ///
+/// * `subject` is the heading of the room in a list of all.
+/// * `page` is the page of the documentation that describes the component. It is null if there is none.
 /// * `default` is written as in a scenario file. It is null if the option has no default.
 /// * `shorthand` is `{row, option}`: what a bare value stands for. It is null if the room has none.
 /// * `topic` is the name of the room from which an option takes its component or its list of components. It is null for
 ///   other options.
 pub fn rooms_json() -> String {
-    let rooms: Vec<Json> = all().iter().map(room_json).collect();
+    let rooms: Vec<Json> = topics::by_topic(all()).iter().map(room_json).collect();
     Json::from(rooms).to_string()
 }
 
-fn room_json(room: &Room) -> Json {
+fn room_json((topic, room): &(&Topic, Room)) -> Json {
     let rows = room.rows.iter().map(|row| {
         let parameters: Vec<Json> = row.parameters.iter().map(parameter_json).collect();
-        json!({ "name": row.name, "about": row.about, "parameters": parameters })
+        let page = topic.page_of(row.name);
+        json!({ "name": row.name, "about": row.about, "page": page, "parameters": parameters })
     });
     let shorthand = room.shorthand.map(|(row, option)| json!({ "row": row, "option": option }));
-    json!({ "name": room.name, "about": room.about, "shorthand": shorthand, "rows": rows.collect::<Vec<_>>() })
+    let rows = rows.collect::<Vec<_>>();
+    let subject = topic.subject;
+    json!({ "name": room.name, "about": room.about, "subject": subject, "shorthand": shorthand, "rows": rows })
 }
 
 fn parameter_json(parameter: &Parameter) -> Json {
@@ -135,5 +141,15 @@ mod tests {
         assert_eq!((&duration["default"], &duration["topic"]), (&json!("\"60 s\""), &Json::Null));
         let visits = find(&find(&find(&list, "sections")["rows"], "flow")["parameters"], "visits");
         assert_eq!(visits["topic"], "visits");
+        for (room, row, page) in [
+            ("controllers", "cubic", json!("docs/model/cubic.md")),
+            ("schedulers", "rr", json!("docs/model/scheduler-rr.md")),
+            ("losses", "random", json!("docs/model/loss.md")),
+            ("kinds", "gate", json!("docs/model/gates.md")),
+            ("sections", "flow", Json::Null),
+        ] {
+            assert_eq!(find(&find(&list, room)["rows"], row)["page"], page, "{row}");
+        }
+        assert_eq!((&list[0]["subject"], &rates["subject"]), (&json!("Scenarios"), &json!("Links")));
     }
 }

@@ -1,17 +1,16 @@
 //! Modules of the Python package import at their top; only what takes long is imported in the function that needs it.
 //!
-//! What takes long is in the list `HEAVY`. The commands also import the package itself in their functions: `--help` and
-//! the completion of a shell import a command and nothing that it does.
+//! What takes long is in the list `HEAVY`. Modules of the package that take long are imported by the commands in a block
+//! `with late():`, which puts them off until they are used (`commands/late.py`).
 
 use crate::python::{self, PACKAGE};
 use crate::{Finding, Rule, Tree};
 
 /// What takes long to import, is large, or is not everywhere.
-const HEAVY: [&str; 16] = [
+const HEAVY: [&str; 15] = [
     "IPython",
     "ctypes",
     "dask",
-    "difflib",
     "distributed",
     "fcntl",
     "html",
@@ -26,8 +25,8 @@ const HEAVY: [&str; 16] = [
     "typer",
 ];
 
-/// Where the package itself may be imported late: what stands behind the prompt.
-const PROMPT: [&str; 2] = ["commands/", "cli.py"];
+/// The program, which imports the commands when it can tell what Ctrl-C means.
+const PROGRAM: (&str, &str) = ("cli.py", "quiclab.commands");
 
 pub(super) const RULE: Rule = Rule {
     name: "python_late_imports",
@@ -41,11 +40,10 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in python::files(tree) {
         let inner = &file.path[PACKAGE.len()..];
-        let at_prompt = PROMPT.iter().any(|place| inner.starts_with(place));
         for import in python::imports(file, &known).into_iter().filter(|import| import.is_late) {
             for module in import.modules {
                 let is_in = |name: &str| module == name || module.starts_with(&format!("{name}."));
-                if HEAVY.into_iter().any(is_in) || at_prompt && is_in("quiclab") {
+                if HEAVY.into_iter().any(is_in) || inner == PROGRAM.0 && is_in(PROGRAM.1) {
                     continue;
                 }
                 let says = format!("imports `{module}` in a function: do it at the top of the module");
@@ -73,8 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn commands_import_the_package_late() {
-        assert_eq!(count("python/quiclab/commands/run.py", "from quiclab import load"), 0);
-        assert_eq!(count("python/quiclab/commands/run.py", "import shutil"), 1);
+    fn only_the_program_imports_the_commands_late() {
+        assert_eq!(count("python/quiclab/cli.py", "from quiclab.commands import app"), 0);
+        assert_eq!(count("python/quiclab/cli.py", "from quiclab import load"), 1);
+        assert_eq!(count("python/quiclab/commands/run.py", "from quiclab import load"), 1);
     }
 }

@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def outside(figure: Figure) -> list[str]:
-    """A sentence for each artist that reaches out of the limits of its axes, in the coordinates that are those of data.
+    """A sentence for each artist that reaches beyond the limits of its axes, in the coordinates of the data.
 
     A logarithmic axis has no place for numbers of zero and less; they are passed over.
     """

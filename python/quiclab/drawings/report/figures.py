@@ -52,7 +52,7 @@ class Panel:
         self.marks.append({"label": label, "count": len(times), "times": steps(shown)})
 
     def as_json(self) -> dict[str, Any]:
-        """As `browser/figure.js` reads it."""
+        """As `browser/panel.js` reads it."""
         return {"title": self.title, "unit": self.unit, "lines": self.lines, "marks": self.marks}
 
 

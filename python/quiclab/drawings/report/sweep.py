@@ -41,7 +41,7 @@ _SPANS = 50
 _DEGREES = 100
 """Degrees of freedom up to which the page has the quantiles of Student's distribution."""
 _FOLDERS = 50
-"""Run folders that are looked at at most to find those of the sweep's runs."""
+"""The most run folders that are searched for those of the sweep's runs."""
 _FIRST = ("run", "repetition", "seed")
 
 
@@ -295,7 +295,7 @@ def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], besi
 
 
 def _named(start: str, places: Sequence[Path]) -> list[Path]:
-    """The first folders whose names begin with `start`. Links are followed; those that lead nowhere are passed over."""
+    """The first folders whose names begin with `start`. Links are followed; broken ones are skipped."""
     found: dict[Path, None] = {}
     for place in places:
         with suppress(OSError):

@@ -46,7 +46,7 @@ def table(
     words: Sequence[int] = (0,),
     marked: Sequence[bool] = (),
 ) -> Html:
-    """A table with a caption, whose first column heads its rows. It scrolls by itself where it is too wide.
+    """A table with a caption, whose first column heads its rows. It scrolls on its own where it is too wide.
 
     :param words: the columns that are text; the others are numbers, which end below each other.
     :param marked: which rows differ between columns.

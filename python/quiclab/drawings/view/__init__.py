@@ -6,6 +6,7 @@ who waits for whom, `columns.py` makes the numbers small and `page.py` makes one
 """
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -55,6 +56,7 @@ def write(
     out: str | PathLike[str] | None = None,
     *,
     connections: Sequence[str] = (),
+    progress: Callable[[str, float], object] | None = None,
     told: Callable[[str, float], object] | None = None,
 ) -> Shown:
     """Writes the page of a run or its folder, of any folder with qlog files, or of one qlog file.
@@ -66,15 +68,19 @@ def write(
 
     :param out: the page's file. Default: view.html in the folder, or beside the file.
     :param connections: only these, by name. Default: all.
-    :param told: called with the current step, and with the part of it that is done, from 0 to 1.
+    :param progress: called with the current step, and with the part of it that is done, from 0 to 1.
+    :param told: the name that `progress` had before.
 
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
+    if told is not None:
+        warnings.warn("quiclab.view.write: told is called progress now", DeprecationWarning, stacklevel=2)
+        progress = progress or told
     where = _where(run)
     _files(where, may_be_none=True)
     libraries.give_back()
-    if told is not None:
-        told("reading the tables", 0.0)
+    if progress is not None:
+        progress("reading the tables", 0.0)
     # Before the logs, which are held until the page is written: so their memory and that of the tables do not add up.
     recorded = records.read(where, _summary(where), connections)
     without_packets = tables.logs(where)
@@ -84,8 +90,8 @@ def write(
         size = max(path.stat().st_size if path.exists() else 0, 1)
 
         def heard(seen: int, index: int = index, size: int = size, path: Path = path) -> None:
-            if told is not None:
-                told(f"reading {path.name}", (index + seen / size) / len(paths))
+            if progress is not None:
+                progress(f"reading {path.name}", (index + seen / size) / len(paths))
 
         heard(0)
         try:
@@ -114,8 +120,8 @@ def write(
         )
     usual = where / PAGE if where.is_dir() else where.with_suffix(".html")
     path = arguments.path("write: out", out) if out is not None else _folder.default_file(usual)
-    if told is not None:
-        told("writing the page", 1.0)
+    if progress is not None:
+        progress("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, VERSION)
     size = _folder.write_whole(path, text)
     return Shown(path, size, [_numbers(connection) for connection in found], notes)
@@ -209,7 +215,7 @@ def _title(where: Path, logs: Sequence[Any]) -> str:
 
 
 def _missing(where: Path, names: set[str]) -> list[str]:
-    """A sentence if the run has connections of which nothing is known."""
+    """A sentence if the run has connections about which nothing is known."""
     all_names = dict.fromkeys(str(entry.get("name")) for entry in _summary(where).get("connections", []))
     missing = [name for name in all_names if name not in names]
     if not missing:

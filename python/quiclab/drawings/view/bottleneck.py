@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     """Columns of equal length; `time` is in nanoseconds of the run."""
 
 _LONGEST = 200_000
-"""From this many rows on a queue is told by the least and the greatest value in each of half as many times."""
+"""From this many rows on, a queue is drawn by the least and the greatest value in each of half as many times."""
 
 
 @dataclass

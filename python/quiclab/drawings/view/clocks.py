@@ -9,7 +9,7 @@ _ALIKE = "so that the shortest delay is the same in both directions"
 
 
 def set_alike(client: Log, server: Log, is_one: bool) -> list[str]:
-    """Sets the server's clock where its times cannot be those of the client's clock. Returns what a reader should know.
+    """Corrects the server's clock if its times cannot be those of the client's. Returns what a reader should know.
 
     Two clocks cannot be one if a packet arrives before it is sent. Then they are set as NTP does (RFC 5905 section 8):
     so that the shortest way takes as long in both directions.

@@ -110,7 +110,7 @@ def _of_file(log: Log) -> set[str]:
 
 
 def _of_end(log: Log) -> set[str]:
-    """The name of the end without the word for it, if it has one: others are those of programs."""
+    """The name of the end without the word for its side, if it has one: other names are those of programs."""
     name = _without_end(log.name)
     return {name} if name and _END.search(log.name) else set()
 

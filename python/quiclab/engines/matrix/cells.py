@@ -48,7 +48,7 @@ class Task:
     client_params: str = ""
     server_params: str = ""
     max_lateness_ms: float = 5.0
-    """A run of which 1 % was later than this is marked."""
+    """A run is marked if 1 % of its events were later than this."""
     pcap: bool = True
     """Whether captures are kept."""
 

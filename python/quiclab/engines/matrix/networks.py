@@ -11,23 +11,21 @@ from typing import Any
 from quiclab._quiclab import Error, ScenarioError
 from quiclab.results.scenario import Scenario
 from quiclab.values.toml_text import to_toml
+from quiclab.values.units import read
 
 Value = str | float
 
 COLUMNS = {"rate": "rate_mbps", "rtt": "rtt_ms", "loss": "loss_percent", "queue": "queue"}
 """The options of the built-in network, and their columns."""
 DEFAULTS = {"rate": "20", "rtt": "40", "loss": "0", "queue": "1BDP"}
-_UNITS: Mapping[str, Mapping[str, float]] = {
-    "rate": {"": 1.0, "kbit/s": 1e-3, "mbit/s": 1.0, "gbit/s": 1e3},
-    "rtt": {"": 1.0, "us": 1e-3, "ms": 1.0, "s": 1e3},
-    "loss": {"": 1.0, "%": 1.0},
-}
+_UNITS = {"rate": ("bit/s", 1e6), "rtt": ("s", 1e-3), "loss": ("", 0.01)}
+"""The base unit of each, and what a number without a unit is in it."""
 _RANGES: Mapping[str, tuple[float, float, str]] = {
     "rate": (0.001, 100_000.0, "a rate from 0.001 to 100000 Mbit/s, such as 20 or '2 Gbit/s'"),
     "rtt": (0.0, 60_000.0, "a round-trip time from 0 to 60000 ms, such as 40 or '1 s'"),
     "loss": (0.0, 100.0, "a share of the packets from 0 to 100 %, such as 1%"),
 }
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z/%]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _QUEUE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 _MOST_VALUES = 100
 
@@ -95,12 +93,12 @@ def varied(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def _number(option: str, text: str) -> float:
     low, high, wanted = _RANGES[option]
-    units = _UNITS[option]
-    found = _NUMBER.fullmatch(text)
-    if found and found[2].lower() in units:
-        value = float(found[1]) * units[found[2].lower()]
-        if low <= value <= high:
-            return value
+    unit, scale = _UNITS[option]
+    found = float(text) if _NUMBER.fullmatch(text) else read(text, unit)
+    # Rates, times and shares have no more digits than this.
+    value = None if found is None else found if _NUMBER.fullmatch(text) else round(found / scale, 12)
+    if value is not None and low <= value <= high:
+        return value
     raise Error(f"--{option} {text!r}: expected {wanted}")
 
 

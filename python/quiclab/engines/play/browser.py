@@ -38,7 +38,7 @@ class Order:
     dashjs: str
     """The file of the player."""
     manifest: str
-    """The file of the manifest, whose base URL is the origin."""
+    """The manifest's file, with the origin as its base URL."""
     since_s: float | None
     """Live: how long it had been filmed when the page asks for the manifest; None otherwise."""
     origin: str

@@ -142,7 +142,7 @@ def read(path: Path, zero_s: float, end_s: float) -> Record | None:
 
 
 def _downloads(told: Sequence[Mapping[str, Any]], zero_s: float, end_s: float) -> list[Row]:
-    """The rows of `segment`: a download is told when it begins and when it is over."""
+    """The rows of `segment`: a download is reported when it begins and when it ends."""
     rows: list[Row] = []
     underway: dict[tuple[Any, ...], Row] = {}
     for one in told:

@@ -17,6 +17,7 @@ from quiclab.engines.play.browser import AVAILABLE_FROM, Order
 from quiclab.engines.play.record import Record, read
 from quiclab.results.scenario import Scenario
 from quiclab.values import toml_text
+from quiclab.values.units import number
 
 PORT = 443
 SERVES_WITHIN_S = 30.0
@@ -95,7 +96,7 @@ def plan(scenario: Scenario, flow: str | None = None, settings: Mapping[str, Any
         server=ends[1],
         ip=chosen["ip"],
         manifest=Path(presentation["file"]),
-        since_s=seconds(application["since"]) if "latency" in application else None,
+        since_s=number(application["since"]) if "latency" in application else None,
         dashjs=_merged(_settings(name, application, Path(presentation["file"])), settings or {}),
         transport=[
             f"transport.{key}={toml_text.literal(value)}" for key, value in wanted.items() if plain.get(key) != value
@@ -130,17 +131,17 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     bandwidths = [int(one.get("bandwidth", "0")) for one in root.iter(f"{{{_DASH}}}Representation")]
     longest = _longest_s(root)
     # A simulated player asks where a whole segment still has room, dash.js where the buffer is below its target.
-    target = max(1.0, seconds(application["max_buffer"]) - longest)
+    target = max(1.0, number(application["max_buffer"]) - longest)
     # What the simulated player does not have: rules about frames that the machine drops and about past switches, and a
     # rest of 10 s after a download was given up.
     rules = {"droppedFramesRule": {"active": False}, "switchHistoryRule": {"active": False}}
     # The audio does not adapt: it has its highest bitrate, or that of the flow.
     audio = application.get("audio_bitrate")
-    initial = {"video": min(bandwidths) / 1000, "audio": _HIGHEST if audio is None else _bits(audio) / 1000}
+    initial = {"video": min(bandwidths) / 1000, "audio": _HIGHEST if audio is None else 1000 * number(audio)}
     abr: dict[str, Any] = {"initialBitrate": initial, "autoSwitchBitrate": {"audio": False}, "rules": rules}
     kind = application["abr"]["type"]
     if kind == "fixed":
-        bits = _bits(application["abr"]["bitrate"])
+        bits = round(1e6 * number(application["abr"]["bitrate"]))
         abr["autoSwitchBitrate"]["video"] = False
         initial["video"] = max([one for one in bandwidths if one <= bits] or bandwidths[:1]) / 1000
     elif kind in ("throughput", "bola"):
@@ -156,10 +157,10 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     if "latency" in application:
         catch_up = application["catch_up"]
         rate = {"min": -catch_up, "max": catch_up}
-        streaming["delay"] = {"liveDelay": seconds(application["latency"])}
+        streaming["delay"] = {"liveDelay": number(application["latency"])}
         streaming["liveCatchup"] = {"enabled": catch_up > 0, "mode": "liveCatchupModeDefault", "playbackRate": rate}
         if "max_drift" in application:
-            streaming["liveCatchup"]["maxDrift"] = seconds(application["max_drift"])
+            streaming["liveCatchup"]["maxDrift"] = number(application["max_drift"])
         # The clock of the page is that of the manifest.
         streaming["utcSynchronization"] = {"enabled": False}
     return {"debug": {"logLevel": 0}, "streaming": streaming}
@@ -191,19 +192,6 @@ def _longest_s(root: ET.Element) -> float:
 
 _HIGHEST = 1e6
 """In kbit/s: more than any audio has."""
-_UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_UNITS_BPS = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
-
-
-def seconds(text: str) -> float:
-    """A duration as a scenario with all its defaults has it, in seconds."""
-    number, unit = text.split()
-    return float(number) * _UNITS_S[unit]
-
-
-def _bits(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * _UNITS_BPS[unit]
 
 
 class Session:
@@ -252,7 +240,7 @@ class Session:
         self.player = emulation.start(play.client, words)
 
     def watching(self, status: Callable[[Mapping[str, Any]], None] | None) -> Callable[[Mapping[str, Any]], None]:
-        """A function that is told the status of the emulation, and learns from it when it began."""
+        """A function that receives the status of the emulation, and learns from it when it began."""
 
         def watch(now: Mapping[str, Any]) -> None:
             zero_s = time.time() - now["now_s"]

@@ -35,7 +35,7 @@ OF_REQUESTS = ("stream_count", "stream_credit", "connection_credit")
 _TIMER = 4
 """Round trips of a timer that waits for an acknowledgement."""
 _OF_OTHERS = 0.5
-"""A queue of which others have at least this share is theirs."""
+"""If other flows have at least this share of a queue, it counts as theirs."""
 _LATE = 1.5
 """A timer that holds an acknowledgement back may be so much later than its option says."""
 _HELD = 0.3

@@ -111,7 +111,7 @@ class Facts:
 
     @property
     def brought_by_fairness(self) -> float:
-        """The part of the time that an equal part of its own queue or lane would save."""
+        """The share of the time that an equal share of its own queue or lane would save."""
         if self.medium is None:
             return 0.5 if self.is_behind else 0.1
         # At least one other flow is there; what else the air carries does not change.

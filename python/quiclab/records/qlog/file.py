@@ -1,4 +1,4 @@
-"""Files with qlogs, whatever their form; and those of a folder."""
+"""Files with qlogs, in any of their forms; and those of a folder."""
 
 import os
 from collections.abc import Callable

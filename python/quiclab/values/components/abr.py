@@ -1,6 +1,6 @@
 """The class `Abr`: a rate adaptation of video written in Python."""
 
-from quiclab._quiclab import AbrView, Underway
+from quiclab._quiclab import AbrView, PartialDownload
 from quiclab.values.components.parts import Plugged, part
 
 
@@ -44,7 +44,7 @@ class Abr(Plugged):
     def on_download(self, view: AbrView) -> None:
         """A segment is complete: it is the last one of `view.downloads`, and its media are in the buffer."""
 
-    def abandon(self, view: AbrView, underway: Underway) -> int | None:
+    def abandon(self, view: AbrView, download: PartialDownload) -> int | None:
         """More of a segment has arrived, but not all: a lower representation to give it up for, or None to continue.
 
         If it is given up, `choose` is not called: the segment is requested in the returned representation.

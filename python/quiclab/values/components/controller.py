@@ -1,6 +1,6 @@
 """The class `Controller`: a congestion controller written in Python."""
 
-from quiclab._quiclab import Ack, Adjustment, Trouble
+from quiclab._quiclab import Ack, CongestionSignal, ResumeAdjustment
 from quiclab.values.components.parts import Plugged, part
 
 
@@ -46,19 +46,19 @@ class Controller(Plugged):
     def on_ack(self, ack: Ack) -> None:
         """An ACK frame acknowledged something new; `ack` has its contents."""
 
-    def on_loss(self, loss: Trouble) -> None:
+    def on_loss(self, loss: CongestionSignal) -> None:
         """Packets were declared lost. Called before `on_ack` for the ACK frame that showed it."""
 
-    def on_mark(self, mark: Trouble) -> None:
+    def on_mark(self, mark: CongestionSignal) -> None:
         """Packets were marked with CE."""
 
-    def on_spurious(self, spurious: Trouble) -> None:
+    def on_spurious(self, spurious: CongestionSignal) -> None:
         """Packets that were declared lost were acknowledged after all."""
 
     def on_persistent_congestion(self) -> None:
         """All packets over a long time were lost (RFC 9002 section 7.6)."""
 
-    def on_resume(self, adjustment: Adjustment) -> None:
+    def on_resume(self, adjustment: ResumeAdjustment) -> None:
         """Careful Resume (RFC 9959) asks for another window or slow start threshold.
 
         Apply it by `self.window_bytes = adjustment.window_bytes`, unless that is None. Its kinds are

@@ -7,7 +7,7 @@ from functools import partialmethod
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quiclab._quiclab import Error
+from quiclab._quiclab import Error, edits
 from quiclab.values import folders
 from quiclab.values.components import code as _plugged_code
 from quiclab.values.components.code import Code
@@ -244,24 +244,7 @@ def _is_slip(word: str, known: str) -> bool:
     if word == known or word.startswith(f"{known}_") or (word.endswith(f"_{known}") and word.strip("_") != known):
         return False
     one, other = (text.replace("_", "").lower() for text in (word, known))
-    return _edits(one, other) <= (2 if len(other) >= _LONG else 1)
-
-
-def _edits(one: str, other: str) -> int:
-    """How many letters are to be put in, left out, replaced, or swapped with the next, to make one word of another."""
-    if abs(len(one) - len(other)) > 2:
-        return 3
-    before: list[int] = []
-    last = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        row = [at]
-        for to, wanted in enumerate(other, 1):
-            least = min(last[to] + 1, row[-1] + 1, last[to - 1] + (letter != wanted))
-            if to > 1 and at > 1 and letter == other[to - 2] and one[at - 2] == wanted:
-                least = min(least, before[to - 2] + 1)
-            row.append(least)
-        before, last = last, row
-    return last[-1]
+    return edits(one, other) <= (2 if len(other) >= _LONG else 1)
 
 
 def _is_in_other_unit(word: str, known: str) -> bool:

@@ -1,6 +1,6 @@
 """The class `Scheduler`: a stream scheduler written in Python."""
 
-from quiclab._quiclab import Priority, View
+from quiclab._quiclab import Priority, SchedulerView
 from quiclab.values.components.parts import Plugged, part
 
 
@@ -33,7 +33,7 @@ class Scheduler(Plugged):
     def start(self) -> None:
         """The connection begins: no stream is ready. Called when the object has its options."""
 
-    def next(self, view: View) -> int:
+    def next(self, view: SchedulerView) -> int:
         """The stream to send from next, one of `ready`. Called again only after something has changed."""
         raise NotImplementedError(f"{type(self).__name__} has no method next")
 
@@ -44,7 +44,7 @@ class Scheduler(Plugged):
         """The stream has nothing to send any more, or no credit to send it; it is no longer in `ready`."""
 
     def on_sent(self, stream: int, sent_bytes: int) -> None:
-        """The stream whose turn it was sent `sent_bytes`, new or retransmitted, in a packet; 0: only its end."""
+        """The stream whose turn it was sent `sent_bytes` in a packet, new or retransmitted; 0: only its end."""
 
     def on_sent_out_of_turn(self, stream: int, sent_bytes: int) -> None:
         """`sent_bytes` of lost data were sent before others (``retransmissions = "first"``), outside of any turn."""

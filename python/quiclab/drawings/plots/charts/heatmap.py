@@ -64,7 +64,7 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
 
 
 def _spread(cell: Cell, all_: Panels) -> list[str]:
-    """Of the mean how far its interval reaches, of the median the quantiles; nothing of a single run, or unasked."""
+    """The interval of the mean, or the quantiles of the median; nothing for a single run, or if nobody asked."""
     found = point(cell.values, all_.choice)
     if all_.choice.spread is None or found is None or found.low == found.high:
         return []

@@ -11,7 +11,7 @@ _PACKET = 1_400
 _LARGE = 500
 """The largest initial window that is tried, in packets."""
 _OWN = 0.5
-"""A way back of which the flow itself has a smaller share is not full of its acknowledgements."""
+"""If the flow has a smaller share of the way back, its acknowledgements do not fill it."""
 _CONTROLLERS = ("bbr3", "cubic", "bbr1", "newreno", "copa")
 
 

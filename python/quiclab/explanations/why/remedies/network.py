@@ -107,7 +107,7 @@ def _lossy(hops: Sequence[Hop]) -> list[Hop]:
 
 
 def losses(facts: Facts) -> Iterator[Option]:
-    """No losses beside those of queues."""
+    """No losses other than those of queues."""
     assert facts.situation is not None
     lossy = _lossy([*facts.situation.data, *facts.situation.back])
     sets = {f"{hop.key}.loss": "none" for hop in lossy if hop.medium is None}

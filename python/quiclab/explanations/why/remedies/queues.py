@@ -10,7 +10,7 @@ from quiclab.explanations.why.remedies.option import Option, in_bytes, in_ms
 from quiclab.explanations.why.situation import Hop, kind, number, quoted
 
 _OWN = 0.8
-"""Of a queue of which the flow itself has this share, most packets wait behind its own."""
+"""If the flow has this share of a queue, most packets in it wait behind its own."""
 _LEAST_S = 0.02
 """No queue is shorter than this."""
 

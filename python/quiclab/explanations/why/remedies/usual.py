@@ -1,4 +1,4 @@
-"""Options that differ from their defaults, and the defaults: whoever has set one may have made the flow slow by it."""
+"""Options that differ from their defaults, and the defaults: a changed option may be what made the flow slow."""
 
 import itertools
 import json
