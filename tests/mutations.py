@@ -1,7 +1,8 @@
 """Shows that scripts and tests fail when the endpoint is broken on purpose: `make script-mutations`.
 
 Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
-breakage names must fail. One that names tests runs those tests of its crate instead. Without a breakage all must hold.
+breakage names must fail. One that names tests runs those tests of its crate instead, or, if it is one of the Python
+package, those tests of pytest (`python_mutations.py`). Without a breakage all must hold.
 The copy, its build, and what each breakage did stay in target/mutations: what was interrupted goes on, and as long as
 sources and scripts are the same nothing is made twice.
 
@@ -24,6 +25,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import python_mutations
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "tests" / "scripts"
@@ -99,9 +102,14 @@ class Mutation:
         return Path(*Path(self.file).parts[:2])
 
     @property
+    def is_python(self) -> bool:
+        """Whether it breaks the Python package."""
+        return python_mutations.is_in_package(self.file)
+
+    @property
     def located(self) -> list[Test]:
-        """The tests, with where they are."""
-        return [Test(self.crate, name) for name in self.tests]
+        """The tests of a crate, with where they are."""
+        return [] if self.is_python else [Test(self.crate, name) for name in self.tests]
 
     def problem(self) -> str | None:
         """What has to be changed in mutations.toml, if anything."""
@@ -121,6 +129,10 @@ class Mutation:
         for test in self.located:
             if len(test.sources(ROOT)) != 1:
                 return f"{self.breakage!r}: there is no test {test.name} in {self.crate}, or more than one"
+        if self.is_python:
+            wrong = [told for test in self.tests if (told := python_mutations.problem(test)) is not None]
+            if self.scripts or wrong:
+                return f"{self.breakage!r}: {wrong[0] if wrong else 'no script runs the Python package'}"
         return None
 
 
@@ -289,6 +301,15 @@ def check_sound(chosen: Sequence[Mutation], workspace: Path, state: str) -> None
         holds(["scripts"], lambda: run(build(workspace), workspace / "tests" / "scripts"))
     for test in dict.fromkeys(test for mutation in chosen for test in mutation.located):
         holds([str(test.crate), test.name], partial(run_test, test, workspace))
+    for name in dict.fromkeys(name for mutation in chosen if mutation.is_python for name in mutation.tests):
+        holds([name], partial(_run_python, name, workspace))
+
+
+def _run_python(name: str, workspace: Path) -> dict[str, str]:
+    try:
+        return python_mutations.run_test(name, workspace)
+    except RuntimeError as error:
+        raise RefusedError(str(error)) from None
 
 
 def _none(failed: dict[str, str]) -> dict[str, str]:
@@ -302,6 +323,8 @@ def _show(mutation: Mutation, workspace: Path) -> dict[str, str]:
     whole = source.read_text(encoding="utf-8")
     source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
+        if mutation.is_python:
+            return {name: why for test in mutation.tests for name, why in _run_python(test, workspace).items()}
         if not mutation.tests:
             return run(build(workspace), workspace / "tests" / "scripts")
         return {name: why for test in mutation.located for name, why in run_test(test, workspace).items()}
@@ -390,13 +413,16 @@ def _all(chosen: Sequence[Mutation]) -> list[Shown]:
     problems = [problem for mutation in chosen if (problem := mutation.problem())]
     if problems:
         raise RefusedError("; ".join(problems))
-    workspace = PLACE / "workspace"
-    copy(workspace)
-    state = fingerprint(workspace)
-    check_sound(chosen, workspace, state)
+    states = {}
+    for is_python in {mutation.is_python for mutation in chosen}:
+        workspace = PLACE / ("package" if is_python else "workspace")
+        maker = python_mutations if is_python else sys.modules[__name__]
+        maker.copy(workspace)
+        states[is_python] = (workspace, maker.fingerprint(workspace))
+        check_sound([mutation for mutation in chosen if mutation.is_python == is_python], *states[is_python])
     shown = []
     for number, mutation in enumerate(chosen, 1):
-        one = show(mutation, workspace, state)
+        one = show(mutation, *states[mutation.is_python])
         shown.append(one)
         told = f"NOT NOTICED by {', '.join(one.survived)}" if one.survived else f"{len(one.failed)} fail"
         print(f"{number:>3} of {len(chosen)}  {mutation.breakage}: {told}", file=sys.stderr, flush=True)

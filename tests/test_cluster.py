@@ -126,7 +126,8 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
         # Progress lines may precede it.
         last = errors.splitlines()[-1]
         told = re.fullmatch(
-            r"quiclab: the cluster: its scheduler is gone \(\w+\); (\d+) of \d+ runs are kept: .*", last
+            r"quiclab: the cluster: its scheduler does not answer any more \(\w+\); (\d+) of \d+ runs are kept: .*",
+            last,
         )
         assert told is not None and len(last) < 300, last
         assert "Traceback" not in errors
@@ -285,7 +286,7 @@ def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
     for arguments, message in (
         (["--engine", "spark"], "--engine 'spark': expected one of local, dask"),
         (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler needs the engine dask"),
-        (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its workers replace jobs"),
+        (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "the workers of the scheduler do the runs"),
         (
             ["--engine", "dask", "--scheduler", "none.json"],
             "none.json: no Dask scheduler answers: ValueError: no such file",

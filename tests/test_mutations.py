@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import mutations
+import python_mutations
 
 
 @pytest.mark.parametrize("mutation", mutations.mutations(), ids=lambda mutation: mutation.breakage)
@@ -228,3 +229,33 @@ def test_the_page_has_all_breakages() -> None:
     named = [line.split(" | ")[0].removeprefix("| ") for line in written.splitlines() if line.startswith("| ")][1:]
     assert written.strip().startswith(f"{len(named)} breakages; ")
     assert named == [mutation.breakage for mutation in mutations.mutations()]
+
+
+def test_a_breakage_of_python_names_tests_of_pytest() -> None:
+    good = next(one for one in mutations.mutations() if one.is_python)
+    assert good.problem() is None and good.located == []
+    for tests in ((), ("test_numbers.py::test_nothing",), ("test_nowhere.py::test_a",), ("no_such_test",)):
+        assert mutations.Mutation(**{**vars(good), "tests": tests}).problem() is not None, tests
+    both = {**vars(good), "scripts": ("acks/delayed",), "tests": ()}
+    assert "no script runs the Python package" in str(mutations.Mutation(**both).problem())
+
+
+def test_tests_of_pytest_run_with_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package, tests = tmp_path / "python" / "quiclab", tmp_path / "tests"
+    package.mkdir(parents=True)
+    tests.mkdir()
+    (package / "__init__.py").write_text('"""A."""\nONE = 1\n')
+    (tests / "test_one.py").write_text("import quiclab\n\n\ndef test_one():\n    assert quiclab.ONE == 1\n")
+    monkeypatch.setattr(python_mutations, "ROOT", tmp_path)
+    workspace = tmp_path / "copy"
+    python_mutations.copy(workspace)
+    state = python_mutations.fingerprint(workspace)
+    assert python_mutations.run_test("test_one.py::test_one", workspace) == {}
+    (workspace / "python" / "quiclab" / "__init__.py").write_text('"""A."""\nONE = 2\n')
+    assert python_mutations.fingerprint(workspace) != state
+    assert python_mutations.run_test("test_one.py::test_one", workspace) == {"test_one.py::test_one": "it fails"}
+    (workspace / "python" / "quiclab" / "more.py").touch()
+    python_mutations.copy(workspace)
+    assert python_mutations.fingerprint(workspace) == state, "the copy is equal again"
+    with pytest.raises(RuntimeError, match="pytest cannot run"):
+        python_mutations.run_test("test_one.py::test_two", workspace)

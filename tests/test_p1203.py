@@ -271,7 +271,7 @@ def test_other_codecs_are_refused_by_the_package(stalled: quiclab.Run, package: 
         ({"flow": "tv"}, "no flow 'tv' that plays a video: film"),
         ({"resolutions": ["1280x720"]}, "1 resolutions: flow 'film' shows representation 2"),
         ({"resolutions": ["1280x720", "720p"]}, "resolutions: expected WIDTHxHEIGHT as in '1280x720', not '720p'"),
-        ({"resolutions": "1280x720"}, "resolutions: a list"),
+        ({"resolutions": "1280x720"}, "resolutions: expected a list"),
         ({"display": "0x1080"}, "display: expected WIDTHxHEIGHT"),
         ({"fps": 0}, "fps: expected frames per second above 0"),
         ({"fps": float("nan")}, "fps: expected"),

@@ -1,6 +1,7 @@
 """Means, intervals and quantiles against published values."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 import quiclab
 from quiclab import statistics
+from quiclab.results import statistics as results
 
 # Student (1908), "The Probable Error of a Mean": the additional hours of sleep of ten patients.
 SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
@@ -139,3 +141,42 @@ def test_what_makes_no_sense_is_refused() -> None:
         statistics.means(table, ["a"], [])
     with pytest.raises(quiclab.Error, match="expected student or bootstrap"):
         statistics.means(table, ["v"], [], interval="normal")  # type: ignore[arg-type]
+
+
+def test_a_group_counts_the_rows_without_a_value_too() -> None:
+    table = pa.table({"x": [1.0, None, 3.0, None], "g": [1, 1, 1, 2]})
+    counts = [(row["n"], row["total"], row["mean"]) for row in statistics.means(table, ["x"], ["g"]).to_pylist()]
+    assert counts == [(2, 3, 2.0), (0, 1, None)]
+
+
+def test_the_end_of_a_name_begins_behind_a_dot() -> None:
+    assert statistics.resolve("goodput_mbps", ["connection.get.goodput_mbps"]) == "connection.get.goodput_mbps"
+    with pytest.raises(quiclab.Error, match=r"no column 'put_mbps'"):
+        statistics.resolve("put_mbps", ["connection.get.goodput_mbps"])
+
+
+def test_the_points_with_the_fewest_and_the_most_runs_are_said() -> None:
+    part = results.Part
+    places = [part(3, 4), part(1, 4), part(4, 4)]
+    told = "x: covers 1 to 3 of 4 runs at 2 of 3 points; the other runs have no value: failed"
+    assert results.part_told("x", places, "failed") == told
+    assert results.part_told("x", [part(4, 4)]) is None
+    assert str(results.part_told("x", [part(1, 2), part(2, 3)])).startswith("x: covers 1 of 2 to 2 of 3 runs at 2 of 2")
+
+
+def test_a_bootstrap_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.array([0.0] * 5 + [1.0] * 5)
+    whole = results.bootstrap(values, 0.95, 1)
+    # 300 resamples at once: six whole parts, and one of 200.
+    monkeypatch.setattr(results, "_MOST_DRAWS", 3000)
+    assert results.bootstrap(values, 0.95, 1) == whole
+    sizes = []
+
+    class Counted(np.random.Generator):
+        def integers(self, *given: Any, **named: Any) -> Any:
+            sizes.append(named["size"][0])
+            return super().integers(*given, **named)
+
+    monkeypatch.setattr(np.random, "Generator", Counted)
+    results.bootstrap(values, 0.95, 1)
+    assert sizes == [300] * 6 + [200]

@@ -71,7 +71,7 @@ def explain(
     columns = table_columns()
     found = list(_found(key, keys, columns)) or list(_of_papers(key))
     if not found:
-        raise Error(f"nothing is called {key!r}{hint(key, words_with(keys, columns))}")
+        raise Error(f"unknown name {key!r}{hint(key, words_with(keys, columns))}")
     if as_json:
         echo(json.dumps(found, indent=2))
         return

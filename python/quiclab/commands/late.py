@@ -10,15 +10,17 @@ from typing import Any
 
 _PACKAGE = "quiclab."
 _LOCK = RLock()
+_PROBED = {"__path__", "__file__", "__cached__"}
+"""What the machinery of imports looks for in modules that may not have it."""
 
 
 class Late(ModuleType):
     """A module that is executed when something is used that it does not have yet."""
 
     def __getattr__(self, name: str) -> object:
-        """Executes it. Another thread waits meanwhile. The machinery of imports looks for names with underscores."""
+        """Executes it. Another thread waits meanwhile."""
         with _LOCK:
-            spec = None if name.startswith("__") or "is_executed" in self.__dict__ else self.__spec__
+            spec = None if name in _PROBED or "is_executed" in self.__dict__ else self.__spec__
             if type(self) is Late and spec is not None and spec.loader is not None:
                 self.__dict__["is_executed"] = True
                 try:

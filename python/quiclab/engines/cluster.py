@@ -75,8 +75,8 @@ def run(
         except (OSError, CancelledError) as error:
             done, _, _, total = session.counts
             raise Error(
-                f"the cluster: its scheduler is gone ({type(error).__name__}); {done} of {total} runs are kept: "
-                "when a scheduler is back, the same call continues"
+                f"the cluster: its scheduler does not answer any more ({type(error).__name__}); "
+                f"{done} of {total} runs are kept: when a scheduler is back, the same call continues"
             ) from error
         finally:
             made.cancel()

@@ -74,11 +74,11 @@ def sweep(
     if set:
         scenario = scenario.with_(set)
     if engine not in ("local", "dask"):
-        raise Error(f"no engine {engine!r}: one of local, dask")
+        raise Error(f"unknown engine {engine!r}: expected local or dask")
     if scheduler is not None and engine != "dask":
         raise Error("a scheduler needs the engine dask; expected --engine dask, or engine='dask'")
     if scheduler is not None and jobs is not None:
-        raise Error("the number of jobs is that of the scheduler's workers: its workers replace jobs")
+        raise Error("a number of jobs and a scheduler exclude each other: the workers of the scheduler do the runs")
     inner = planned(scenario)
     has_classes = processes.are_for([scenario._text, *scenario._sets])
     how = _How(engine, scheduler, _jobs(jobs), has_classes)

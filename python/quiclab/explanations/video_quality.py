@@ -291,7 +291,9 @@ def _check(
     resolutions: Sequence[str] | None, fps: float, audio_codec: str, bitrate: str, display: str, device: str
 ) -> None:
     if isinstance(resolutions, str):
-        raise Error(f"quiclab.p1203: resolutions: a list, one for each representation, not {resolutions!r}")
+        raise Error(
+            f"quiclab.p1203: resolutions: expected a list, with one for each representation, not {resolutions!r}"
+        )
     for what, size in [("display", display), *(("resolutions", size) for size in resolutions or ())]:
         width, _, height = str(size).partition("x")
         if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):

@@ -235,7 +235,9 @@ class _Agent(Controller):
 
     def start(self, datagram_bytes: int, initial_window_bytes: int, initial_rtt_s: float) -> None:
         if (hand := _Hand.all.get(self.hand)) is None:
-            raise Error("this controller belongs to an environment of quiclab.gym that is gone; make a new one")
+            raise Error(
+                "this controller belongs to an environment of quiclab.gym that no longer exists; make a new one"
+            )
         if self not in hand.ends:
             hand.ends.append(self)
         self.ack: Ack | None = None

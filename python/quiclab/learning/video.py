@@ -306,7 +306,9 @@ class _Agent(Abr):
 
     def start(self) -> None:
         if (hand := _Hand.all.get(self.hand)) is None:
-            raise Error("this rate adaptation belongs to an environment of quiclab.gym that is gone; make a new one")
+            raise Error(
+                "this rate adaptation belongs to an environment of quiclab.gym that no longer exists; make a new one"
+            )
         self._run = hand.run()
 
     def choose(self, view: AbrView) -> int:

@@ -265,7 +265,7 @@ def _sets(changes: Changes) -> list[str]:
     if isinstance(changes, str):
         return [arguments.text("changes", changes, _CHANGES, most=None)]
     if not isinstance(changes, Iterable):
-        raise ScenarioError(f"changes: {changes!r} is none; expected {_CHANGES}")
+        raise ScenarioError(f"changes: {changes!r} is not a set of changes; expected {_CHANGES}")
     given = list(changes)
     wrong = [one for one in given if not isinstance(one, str)]
     if wrong:
