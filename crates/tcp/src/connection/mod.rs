@@ -314,7 +314,10 @@ impl Connection {
         self.recovery.board.len()
     }
     /// Stops if the state contradicts itself. In builds with debug assertions it is called between steps.
-    pub(crate) fn check(&self) {
+    ///
+    /// # Panics
+    /// In that case, which is an error of this crate.
+    pub fn check(&self) {
         self.recovery.check();
         self.outgoing.check();
         self.incoming.check();
