@@ -321,6 +321,10 @@ impl Connection {
         self.recovery.check();
         self.outgoing.check();
         self.incoming.check();
+        self.window.check();
+        if let Some(tls) = &self.tls {
+            tls.check();
+        }
         let end = self.outgoing.end() + 1 + u64::from(self.fin_sent);
         assert!(self.recovery.nxt <= end, "what is sent was written, or is the FIN");
         assert!(self.fin_wanted || !self.fin_sent, "the end is sent when the application has ended its data");

@@ -89,7 +89,9 @@ fn config(random: &mut Generator) -> Config {
 
 fn pair(seed: u64) -> Pair {
     let mut random = Generator::new(seed, "options");
-    let (client, server) = (config(&mut random), config(&mut random));
+    let tls = if random.chance(0.3) { tcp::Layer::Tls13 } else { tcp::Layer::None };
+    let client = Config { tls, ..config(&mut random) };
+    let server = Config { tls, ..config(&mut random) };
     // The sequence numbers of every other connection wrap around in the middle.
     let initial = seed.is_multiple_of(2).then_some(u32::MAX - 30_000);
     let mut pair = Pair::of(&client, &server, seed, initial);
