@@ -267,12 +267,12 @@ libfuzzer: ## every target of fuzz/ (or FUZZ_TARGETS) under libFuzzer, FUZZ_SECO
 	done
 
 .PHONY: storm
-storm: ## the endpoint, and HTTP/3 on it, against attackers, new seeds for STORM_MINUTES (60); findings name their seed
-	cargo test --package quic --package live --profile checked --test storm --no-run $(LOCKED)
+storm: ## the endpoint, TCP, and HTTP/3, against attackers, new seeds for STORM_MINUTES (60); findings name their seed
+	cargo test --package quic --package tcp --package live --profile checked --test storm --no-run $(LOCKED)
 	@first=$(STORM_FIRST); end=$$((SECONDS + 60 * $(STORM_MINUTES))); \
 	while [ $$SECONDS -lt $$end ]; do \
 		QUIC_STORM_FIRST=$$first QUIC_STORM_CASES=1000 \
-			cargo test --package quic --package live --profile checked --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
+			cargo test --package quic --package tcp --package live --profile checked --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
 			| grep 'seeds' || exit 1; \
 		first=$$((first + 1000)); \
 	done; \

@@ -426,7 +426,12 @@ impl Regulator {
     pub fn end_ack(&mut self, now: Time, acked: &Acked, bytes_in_flight: u64, rtt: &RttEstimate) {
         if acked.spurious.packets > 0 {
             let Spurious { packets, bytes, newest_sent_at } = acked.spurious;
+            let reduced = self.controller.allowance().window;
             self.controller.on_signal(&Signal::Spurious { now, packets, bytes, newest_sent_at });
+            if self.controller.allowance().window > reduced {
+                // RFC 9438 section 4.9: the controller has reversed its reduction, so no flight falls to it.
+                self.reduction = None;
+            }
         }
         let rate = self.delivery.sample(now, rtt.min());
         self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
@@ -649,6 +654,26 @@ pub(crate) mod tests {
         assert_eq!((regulator.target(), regulator.window()), (5000, 8000));
         regulator.begin_anew(at(2), reno(), Pacer::new(1000, 1, 1));
         assert_eq!((regulator.target(), regulator.window()), (10_000, 10_000));
+    }
+
+    /// RFC 9438 section 4.9: when all losses turn out to be spurious, CUBIC has its window back, also in the middle of a recovery.
+    #[test]
+    fn a_reversed_reduction_ends_with_its_episode() {
+        let (mut regulator, _) = regulator();
+        let cubic = crate::build("cubic", &arguments(crate::cubic::ROW.parameters, &[]), SETUP).unwrap();
+        regulator.begin_anew(at(0), cubic, Pacer::new(1000, 1, 1));
+        let state = send(&mut regulator, at(0), 0);
+        regulator.on_lost(1000, at(0), &state);
+        regulator.end_losses(at(1), 7000);
+        regulator.begin_reduction(1000, 10_000, true, 7000);
+        assert_eq!((regulator.target(), regulator.window()), (7000, 8000));
+        let mut acked = Acked::default();
+        acked.saw(at(0));
+        acked.count_spurious(1000, at(0));
+        regulator.begin_ack(7000);
+        regulator.end_ack(at(2), &acked, 7000, &RttEstimate::new(ms(100)));
+        assert_eq!((regulator.target(), regulator.window()), (10_000, 10_000));
+        regulator.check();
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl Run<'_> {
 impl<'a> Payload<'a> {
     /// The payload of a segment behind a header of `length` bytes. A hole within the header is ignored.
     pub(crate) fn new(segment: &'a [u8], length: usize, hole: Option<wire::Hole>) -> Payload<'a> {
-        let bytes = segment.get(length..).unwrap_or_default();
+        debug_assert!(length <= segment.len(), "a header that was read is in the segment");
+        let bytes = &segment[length..];
         match hole.and_then(|hole| hole.behind(length)) {
             Some(hole) if hole.at as usize <= bytes.len() => {
                 let (before, after) = bytes.split_at(hole.at as usize);

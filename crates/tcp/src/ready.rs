@@ -22,6 +22,13 @@ impl Ready {
         self.bytes
     }
 
+    /// Stops if the bytes are miscounted.
+    pub(crate) fn check(&self) {
+        let bytes: u64 = self.chunks.iter().map(Chunk::len).sum();
+        assert_eq!(self.bytes, bytes, "the bytes that are counted are in the queue");
+        assert!(self.chunks.iter().all(|chunk| chunk.len() > 0), "no run in the queue is empty");
+    }
+
     /// Appends a run.
     #[inline]
     pub(crate) fn push(&mut self, run: Run<'_>) {

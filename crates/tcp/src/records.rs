@@ -138,6 +138,29 @@ impl Records {
         self.written
     }
 
+    /// Stops if what was written, framed and acknowledged, or the record being received, contradicts itself.
+    pub(crate) fn check(&self) {
+        for queue in [&self.pending, &self.ready, &self.incoming.content] {
+            queue.check();
+        }
+        assert_eq!(
+            self.framed + self.pending.len(),
+            self.written,
+            "what was written is in a record, or waits for one"
+        );
+        assert!(self.acknowledged <= self.framed, "only records that were sent are acknowledged");
+        let records = self.unacknowledged.iter().map(|(end, framed)| (*end, *framed));
+        assert!(records.is_sorted(), "records follow each other in the stream");
+        let IncomingRecord { have, left, .. } = self.incoming;
+        assert!(
+            have <= HEADER && left <= u64::from(u16::MAX),
+            "a record has a header and the body that it says"
+        );
+        assert!(have == HEADER || left == 0, "the length of a record is known from its header");
+        assert!(self.handshake.len() <= MAX_HANDSHAKE, "the memory of handshake messages is limited");
+        assert!(self.stage == Stage::Open || !self.closed, "close_notify follows the handshake");
+    }
+
     /// Sends the ClientHello (section 2, figure 1).
     pub(crate) fn start(&mut self, out: &mut Outgoing) {
         if self.side == Side::Client {

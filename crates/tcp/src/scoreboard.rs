@@ -118,9 +118,10 @@ impl Scoreboard {
     pub(crate) fn front_number(&self) -> u64 {
         self.base
     }
-    /// The number of the last segment.
-    pub(crate) fn last_number(&self) -> Option<u64> {
-        (!self.segments.is_empty()).then(|| self.base + self.segments.len() as u64 - 1)
+    /// The number of the last segment, if that is in flight.
+    pub(crate) fn last_in_flight(&self) -> Option<u64> {
+        let is_in_flight = self.segments.back().is_some_and(|last| last.fate == Fate::Flying);
+        is_in_flight.then(|| self.base + self.segments.len() as u64 - 1)
     }
     /// A segment by its number.
     #[inline]
@@ -270,6 +271,10 @@ impl Scoreboard {
     /// The receiver has discarded selectively acknowledged data (RFC 2018 section 8): all of it counts as in flight.
     pub(crate) fn forget_sacks(&mut self) {
         self.known = [(0, 0); SackBlocks::MAX];
+        // An entry of a segment that was acknowledged is obsolete, but may still be listed.
+        let mut order = std::mem::take(&mut self.order);
+        order.retain(|entry| self.counts(*entry).is_some());
+        self.order = order;
         for (segment, number) in self.segments.iter_mut().zip(self.base..) {
             if segment.fate == Fate::Sacked {
                 // That it arrived is already counted.
@@ -438,7 +443,8 @@ mod tests {
         board.sack(&[(101, 301)], |_| ());
         board.forget_sacks();
         assert_eq!((board.in_flight(), board.sacked()), (500, 0));
-        assert_eq!(board.by_time().map(|(number, _)| number).collect::<Vec<_>>(), [0, 1, 1, 2, 2, 3, 4]);
+        assert_eq!(board.by_time().map(|(number, _)| number).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        board.check();
         board.sack(&[(101, 301)], |_| ());
         assert_eq!(board.sacked(), 200);
     }

@@ -29,10 +29,13 @@ impl Clock {
     pub(crate) fn is_older(self, echo: u32, at: Time) -> bool {
         (echo.wrapping_sub(self.value(at)) as i32) < 0
     }
-    /// The time since an echoed value, rounded up; `None` if it lies in the future.
+    /// The time since an echoed value, rounded up; `None` if the clock has not had it: it lies in the future, or before its first
+    /// one, so that it was never sent.
     pub(crate) fn since(self, now: Time, echo: u32) -> Option<Duration> {
         let ticks = self.value(now).wrapping_sub(echo);
-        (ticks as i32 >= 0).then(|| Duration::from_nanos((u64::from(ticks) + 1) * TICK))
+        let since_start = now.as_nanos() / TICK;
+        (ticks as i32 >= 0 && u64::from(ticks) <= since_start)
+            .then(|| Duration::from_nanos((u64::from(ticks) + 1) * TICK))
     }
 }
 
@@ -83,6 +86,9 @@ mod tests {
         assert!(clock.is_older(clock.value(at(5)), at(6)) && !clock.is_older(clock.value(at(6)), at(6)));
         assert_eq!(clock.since(at(106), clock.value(at(6))), Some(Duration::from_millis(101)));
         assert_eq!(clock.since(at(6), clock.value(at(106))), None);
+        let first = clock.value(at(0));
+        assert_eq!(clock.since(at(6), first), Some(Duration::from_millis(7)));
+        assert_eq!(clock.since(at(6), first.wrapping_sub(1)), None, "the clock has not had this value");
     }
 
     /// RFC 7323 sections 4.3 and 5.3.

@@ -57,6 +57,17 @@ impl Window {
         self.step = mss.min(self.size / 2).max(1);
     }
 
+    /// Stops if the window is larger than it can be, or advertised further than its buffer has room.
+    pub(crate) fn check(&self) {
+        assert!(self.size <= self.most, "a window grows up to its maximum");
+        assert!(self.shift <= 14, "no shift is larger (RFC 7323 section 2.3)");
+        let limit = self.room + self.step.max(1 << self.shift);
+        assert!(
+            self.edge <= limit,
+            "the edge is where the buffer has room, or rounded up by less than a unit"
+        );
+    }
+
     /// The advertised right edge.
     #[inline]
     pub(crate) fn edge(&self) -> u64 {
@@ -119,7 +130,8 @@ impl Window {
         if now.since(began) < rtt {
             return;
         }
-        let taken = read.saturating_sub(from);
+        debug_assert!(from <= read, "what was read stays read");
+        let taken = read - from;
         tuning.round = (now, read);
         if taken > tuning.taken {
             // Twice the bytes of the round, plus their rate of growth.

@@ -374,10 +374,17 @@ impl Connection {
         self.recovery.board.len()
     }
     /// Stops if the state contradicts itself. In builds with debug assertions it is called between steps.
-    pub(crate) fn check(&self) {
+    ///
+    /// # Panics
+    /// In that case, which is an error of this crate.
+    pub fn check(&self) {
         self.recovery.check();
         self.outgoing.check();
         self.incoming.check();
+        self.window.check();
+        if let Some(tls) = &self.tls {
+            tls.check();
+        }
         let end = self.outgoing.end() + 1 + u64::from(self.writing.fin_sent);
         assert!(self.recovery.nxt <= end, "what is sent was written, or is the FIN");
         assert!(

@@ -147,11 +147,12 @@ impl Connection {
         if self.recovery.probe.due {
             // RFC 8985 section 7.3: a probe sends new data if there is any, regardless of the congestion window,
             // otherwise the last segment.
-            return match (self.fresh(), self.recovery.board.last_number()) {
-                (Some((length, fin)), _) => Next::Fresh(length, fin),
-                (None, Some(last)) => Next::Again(last),
-                (None, None) => Next::Nothing,
-            };
+            match (self.fresh(), self.recovery.board.last_in_flight()) {
+                (Some((length, fin)), _) => return Next::Fresh(length, fin),
+                (None, Some(last)) => return Next::Again(last),
+                // The peer has it: the probe has its answer, and what is missing below shows by the SACK.
+                (None, None) => self.recovery.probe.due = false,
+            }
         }
         if self.recovery.board.has_lost() {
             return match self.recovery.next_retransmission() {

@@ -82,6 +82,13 @@ impl Recovery {
         if lose && self.board.lose(first) {
             self.numbers.push(first);
         }
+        self.limit_arrived();
+    }
+
+    /// What duplicates say has arrived is part of what is in flight, whoever sends them, and whatever was acknowledged or
+    /// declared lost since.
+    fn limit_arrived(&mut self) {
+        self.duplicates.arrived_bytes = self.duplicates.arrived_bytes.min(self.board.in_flight());
     }
 
     /// Reports the segments in `numbers`, which were just declared lost. The same acknowledgement newly acknowledged
@@ -193,6 +200,7 @@ impl Recovery {
         for number in &self.numbers {
             self.board.lose(*number);
         }
+        self.limit_arrived();
         self.retransmit_now = true;
     }
 }

@@ -221,7 +221,11 @@ impl Recovery {
     /// Bytes in flight.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
-        self.board.in_flight().saturating_sub(self.duplicates.arrived_bytes)
+        debug_assert!(
+            self.duplicates.arrived_bytes <= self.board.in_flight(),
+            "what duplicates say has arrived was in flight"
+        );
+        self.board.in_flight() - self.duplicates.arrived_bytes
     }
 
     fn in_recovery(&self) -> bool {

@@ -116,6 +116,18 @@ fn a_lost_tail_is_probed() {
     assert_eq!((stats.loss_probes, stats.timeouts), (1, 0));
 }
 
+/// Without RACK the third of four is lost, and one SACK is too few to show it. The probe is not a repetition of the last segment,
+/// which the peer has reported: the timer repairs the loss, a timeout after the probe would have been sent.
+#[test]
+fn a_segment_that_the_peer_has_reported_is_not_probed() {
+    let mut pair = sends(&Config { rack: false, ..unpaced() }, 4, &[2]);
+    pair.run(3000);
+    let again: Vec<u64> = later(&pair, 4).into_iter().map(|(_, segment)| segment).collect();
+    assert_eq!(again, [2]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts), (0, 1));
+}
+
 /// RFC 8985 section 7.4: a probe that repairs the only loss still halves the window.
 #[test]
 fn a_probe_that_repairs_a_loss_is_answered() {

@@ -177,6 +177,7 @@ impl Pair {
             assert_eq!(transmit.carries_data, flying.payload() > 0);
             self.launch(flying);
         }
+        self.ends[index].connection.check();
     }
 
     fn launch(&mut self, mut flying: Flying) {
