@@ -275,7 +275,8 @@ fn goodput_and_completion_of_drawn_scenarios_are_possible() {
     let known: BTreeSet<&str> = named.collect();
     assert_eq!(known, rows.iter().map(|row| row.name).collect(), "each application is drawn");
     let mut completed = 0;
-    for seed in 0..390 {
+    // In 2883 a run ends while the last segment of a video is on the way.
+    for seed in (0..390).chain([2883]) {
         completed += u32::from(laws(&draw(seed)));
     }
     assert!(completed > 200, "{completed}");

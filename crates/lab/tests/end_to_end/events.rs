@@ -46,6 +46,36 @@ fn a_connection_continues_after_migration_to_another_interface() {
     assert_equal(&run, &run_into(&migration(&[]), "migration-again"), "equal seeds");
 }
 
+/// Two moves in a row to an interface over which nothing passes: each validation is given up, and the connection goes on where it is.
+#[test]
+fn two_validations_that_fail_change_nothing() {
+    let link = |name: &str, more: &str| {
+        format!(
+            "[[link]]\nname = \"{name}\"\nfrom = \"server\"\nto = \"phone\"\n\
+             both = {{ rate = \"8 Mbit/s\", delay = \"10 ms\", queue = \"60 ms\"{more} }}\n"
+        )
+    };
+    let moves = ["500 ms", "4 s"].map(|at| {
+        format!("[[event]]\nat = \"{at}\"\ntype = \"migrate\"\nflow = \"film\"\ninterface = \"dead\"\n")
+    });
+    let text = format!(
+        "duration = \"20 s\"\n{}{}[[flow]]\nname = \"film\"\nclient = \"phone\"\nserver = \"server\"\n\
+         application = {{ type = \"bulk\", size = \"10 MB\" }}\n{}",
+        link("wlan", ""),
+        link("dead", ", loss = \"100 %\""),
+        moves.concat()
+    );
+    let run = run(&scenario(&text, &[]));
+    assert_clean(run.connection("film"), "film");
+    let told = run.rows("event", &[("event", "migration_state"), ("side", "client")]);
+    let words = told.iter().map(|row| row[4].split(' ').next().unwrap());
+    assert_eq!(
+        words.collect::<Vec<_>>(),
+        ["probing_started", "probing_abandoned", "probing_started", "probing_abandoned"]
+    );
+    assert_eq!(delivered(&run, "dead"), 0);
+}
+
 #[test]
 fn a_connection_survives_every_kind_of_migration() {
     for how in ["probe", "at_once", "rebound", "silent"] {

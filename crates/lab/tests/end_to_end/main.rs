@@ -29,6 +29,7 @@ mod resolved;
 mod resume;
 mod satellite;
 mod stacks;
+mod summary;
 mod tcp;
 mod tcp_connections;
 mod video;

@@ -31,3 +31,19 @@ fn http3_takes_equal_times_under_both_protections() {
     };
     assert_eq!(of("null"), of("tls"));
 }
+
+/// Over HTTP/2 small objects go on past the credit that a client grants its connection at first, 15 MiB: the last frame of each
+/// stream is given back, too.
+#[test]
+fn small_objects_pass_the_credit_of_an_http2_connection() {
+    let sets = [
+        "flow.get.protocol=tcp",
+        "flow.get.application={ type = \"http2\", sizes = [\"40 kB\"], count = 450 }",
+        "link.cell.both.rate=1 Gbit/s",
+        "link.cell.both.queue=1000 packets",
+        "record.packets=false",
+    ];
+    let run = run(&scenario(ONE_LINK, &sets));
+    assert_clean(run.connection("get"), "get");
+    assert_eq!(run.connection("get")["delivered_bytes"], 18_000_000);
+}

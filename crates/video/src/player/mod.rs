@@ -643,6 +643,9 @@ impl Player {
         self.note(now, What::End);
         for number in 0..self.lanes.len() {
             if let Some(fetch) = self.lanes[number].underway.take() {
+                // What has not come is still missing: see [`Player::has_all`].
+                let lane = &mut self.lanes[number];
+                lane.next = fetch.segment.unwrap_or(lane.next);
                 self.end_record(now, fetch.id, Outcome::Cancelled);
                 self.cancelled.push_back(fetch.id);
             }

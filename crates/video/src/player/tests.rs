@@ -404,6 +404,23 @@ fn start_up_begins_when_the_viewer_asks() {
     assert_eq!(player.played_out_at(), None);
 }
 
+/// Only the last segment is underway when the viewer leaves: the player does not have all that it plays.
+#[test]
+fn a_last_segment_that_is_underway_at_the_end_is_missing() {
+    let mut player = player(&video(2, &[2000]), Listed::of(&[0]), settings());
+    player.start(at(0));
+    for (id, complete) in [(0, true), (1, false)] {
+        assert!(matches!(player.poll(at(100)), Some(Action::Ask(ask)) if ask.id == id));
+        if complete {
+            player.on_complete(at(100), id);
+        }
+    }
+    player.on_bytes(at(900), 1, 1999);
+    assert!(!player.has_all());
+    player.stop(at(1000));
+    assert_eq!((player.segments()[1].outcome, player.has_all()), (Outcome::Cancelled, false));
+}
+
 /// A download that a seek cancels at the moment of its last byte has all bytes, and is not in the buffer.
 #[test]
 fn a_seek_comes_before_what_arrives_with_it() {
