@@ -320,6 +320,12 @@ fn whole(given: &Bound<'_, PyAny>, what: &str, most: u64) -> PyResult<u64> {
     number.filter(|number| *number <= most).ok_or_else(|| wrong(given, what, &format!("0 to {most}")))
 }
 
+/// A number from 0 to `most`.
+fn within(given: i64, what: &str, most: u64) -> PyResult<u64> {
+    let number = u64::try_from(given).ok().filter(|number| *number <= most);
+    number.ok_or_else(|| PyValueError::new_err(format!("{what} is {given}; expected 0 to {most}")))
+}
+
 fn wrong(given: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
     let found = given.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
     PyValueError::new_err(format!("{what} is {found}; expected {expected}"))
@@ -398,9 +404,9 @@ impl Stream {
     }
 
     /// Gives up what was written and did not arrive.
-    #[pyo3(signature = (code=None))]
-    fn reset(&self, code: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let code = code.map_or(Ok(0), |code| whole(code, "the code", MOST_CODE))?;
+    #[pyo3(signature = (code=0))]
+    fn reset(&self, code: i64) -> PyResult<()> {
+        let code = within(code, "the code", MOST_CODE)?;
         self.link.with(|state, transport, _| {
             state.expect_own(self.id, "reset")?;
             state.waiting.remove(&self.id);
@@ -412,9 +418,9 @@ impl Stream {
     }
 
     /// Asks the peer to send no more.
-    #[pyo3(signature = (code=None))]
-    fn stop(&self, code: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let code = code.map_or(Ok(0), |code| whole(code, "the code", MOST_CODE))?;
+    #[pyo3(signature = (code=0))]
+    fn stop(&self, code: i64) -> PyResult<()> {
+        let code = within(code, "the code", MOST_CODE)?;
         self.link.with(|state, transport, _| {
             state.expect_peers(self.id, "stopped")?;
             // The peer may have ended it.
@@ -457,18 +463,17 @@ impl Stream {
     }
 
     /// Sets its priority for sending.
-    #[pyo3(signature = (urgency=None, incremental=false, weight=None, deadline_s=None, latency_s=None))]
+    #[pyo3(signature = (urgency=3, incremental=false, weight=1, deadline_s=None, latency_s=None))]
     fn prioritize(
         &self,
-        urgency: Option<&Bound<'_, PyAny>>,
+        urgency: i64,
         incremental: bool,
-        weight: Option<&Bound<'_, PyAny>>,
+        weight: i64,
         deadline_s: Option<f64>,
         latency_s: Option<f64>,
     ) -> PyResult<()> {
-        let default = Priority::default();
-        let urgency = urgency.map_or(Ok(default.urgency.into()), |urgency| whole(urgency, "urgency", 255))?;
-        let weight = weight.map_or(Ok(default.weight.into()), |weight| whole(weight, "weight", 65_535))?;
+        let urgency = within(urgency, "urgency", u8::MAX.into())?;
+        let weight = within(weight, "weight", u16::MAX.into())?;
         let priority = Priority {
             urgency: urgency as u8,
             incremental,
@@ -550,9 +555,9 @@ impl Connection {
     }
 
     /// Closes the connection, and completes the application unless the code is an error.
-    #[pyo3(signature = (code=None, reason=""))]
-    fn close(&self, code: Option<&Bound<'_, PyAny>>, reason: &str) -> PyResult<()> {
-        let code = code.map_or(Ok(0), |code| whole(code, "the code", MOST_CODE))?;
+    #[pyo3(signature = (code=0, reason=""))]
+    fn close(&self, code: i64, reason: &str) -> PyResult<()> {
+        let code = within(code, "the code", MOST_CODE)?;
         self.link.with(|state, transport, now| {
             if code == 0 {
                 state.progress.finished_at.get_or_insert(now);
@@ -591,9 +596,9 @@ pub(crate) struct Measurement {
 #[pymethods]
 impl Measurement {
     /// It is over now, and had so many bytes.
-    #[pyo3(signature = (size_bytes=None))]
-    fn finish(&self, size_bytes: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let bytes = size_bytes.map_or(Ok(0), |bytes| whole(bytes, "size_bytes", MOST_BYTES))?;
+    #[pyo3(signature = (size_bytes=0))]
+    fn finish(&self, size_bytes: i64) -> PyResult<()> {
+        let bytes = within(size_bytes, "size_bytes", MOST_BYTES)?;
         let problem =
             "a measurement cannot be finished now; expected a call in a method of an end, but start";
         // The other end may finish it.

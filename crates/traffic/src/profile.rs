@@ -7,6 +7,7 @@ pub use units::parameter::OptionError;
 use units::parameter::{Arguments, Choice, Room, Row};
 pub use units::plugged::PlugError;
 use units::plugged::Plugged;
+use wire::Side;
 
 /// A function of the options that may reject one of them.
 pub type OptionCheck<T> = &'static (dyn Fn(&Arguments) -> Result<T, OptionError> + Send + Sync);
@@ -84,6 +85,8 @@ pub type Names = Result<Vec<Vec<String>>, Misfit>;
 pub struct Branch {
     /// The name of that flow.
     pub of: fn(&Arguments) -> String,
+    /// The end of that flow at whose host these connections begin.
+    pub from: Side,
 }
 
 /// Why a branch does not fit its application.
@@ -145,6 +148,11 @@ pub(crate) fn find(name: &str) -> Option<Profile> {
 /// Builds both ends of the application with this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments, stream: Generator) -> Option<Ends> {
     find(name).map(|profile| (profile.build)(arguments, stream))
+}
+
+/// The end of that flow at whose host the connections of the application with this name begin; `None` for one of its own.
+pub fn branch_from(name: &str) -> Option<Side> {
+    find(name).and_then(|profile| profile.branch).map(|branch| branch.from)
 }
 
 /// The flow whose application uses the connections of the application with this name; `None` for one of its own.

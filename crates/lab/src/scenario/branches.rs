@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use traffic::{APPLICATIONS, Many};
 use units::parameter::{Arguments, Component};
+use wire::Side;
 
 /// The keys of a flow that its application decides about, if that is another flow's.
 const DECIDED: [&str; 4] =
@@ -57,8 +58,13 @@ pub(super) fn read_branches(
             );
             return wrong_owner(problem);
         }
-        if owner.client != *client {
-            let problem = format!("not the client of flow {}; expected the same node", quoted(&name));
+        let from = traffic::branch_from(application.name).expect("a branch begins at a host of another flow");
+        let (host, end) = match from {
+            Side::Client => (owner.client, "client"),
+            Side::Server => (owner.server, "server"),
+        };
+        if host != *client {
+            let problem = format!("not the {end} of flow {}; expected the same node", quoted(&name));
             return wrong(FlowOptions::CLIENT.name, problem);
         }
         if let Some(key) = DECIDED.iter().find(|key| section.get(key).is_some()) {

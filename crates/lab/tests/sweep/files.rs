@@ -72,6 +72,12 @@ impl Loader for AnyCode {
                 let profile = Profile { remembers: false, at_hosts: false, build };
                 network::middlebox::plug(face.built_by(profile))
             }
+            "applications" => {
+                let build = &|arguments: &Arguments, stream| {
+                    traffic::build("bulk", arguments, stream).expect("a row of the table")
+                };
+                traffic::plug(face.built_by(traffic::Profile::of(build)))
+            }
             "cell_schedulers" => cell_scheduler::plug(face.built_by(&|_, _, _| Box::new(Equals))),
             _ => Ok(()),
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use units::Duration;
 use units::parameter::{Arguments, Options, Row};
 use web::{Origin, Way};
+use wire::Side;
 
 /// The options of an origin.
 #[derive(Debug, Clone, Options)]
@@ -57,7 +58,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             }
             options.version.over.check(&options.http2)
         },
-        branch: Some(Branch { of: |arguments| OriginOptions::of(arguments).of }),
+        branch: Some(Branch { of: |arguments| OriginOptions::of(arguments).of, from: Side::Client }),
         ..Profile::of(&|arguments, _| idle(&OriginOptions::of(arguments).http2))
     },
 };
