@@ -1,6 +1,5 @@
 //! Reads tables of options and their values as the rows of parameters say.
 
-use super::defaults;
 use super::error::ScenarioError;
 use super::files::{EXPECTED_HERE, Files, Unread, file};
 use super::kind::{expected, shorthand};
@@ -204,16 +203,13 @@ impl<'a> Reader<'a> {
         text: &str,
         section: &Section<'_>,
     ) -> Result<Value, ScenarioError> {
-        if let Some(value) = defaults::known(parameter) {
+        // All defaults but those of components from outside can be read without TOML.
+        if let Some(value) = parameter.kind.read(text, self.rooms) {
             return Ok(value);
         }
         let path = section.at(parameter.name);
         match parse_value(text, Place::Default) {
-            Ok(item) => {
-                let value = self.value(&parameter.kind, &item, &path)?;
-                defaults::keep(parameter, &value);
-                Ok(value)
-            }
+            Ok(item) => self.value(&parameter.kind, &item, &path),
             Err(error) => Err(self.source.error(Place::Default, &path, error.problem)),
         }
     }

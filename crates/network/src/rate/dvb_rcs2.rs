@@ -297,7 +297,7 @@ impl DvbRcs2 {
 mod tests {
     use super::*;
     use crate::exits::Exits;
-    use crate::link::{LINK, Link, LinkOptions};
+    use crate::link::{Link, LinkOptions};
     use crate::packet::Packet;
     use trace::Interest;
     use units::Size;
@@ -509,7 +509,7 @@ mod tests {
         let rate = Component { room: "rates", name: ROW.name, arguments };
         let delay = Value::Duration(Duration::from_millis(5));
         let given = [("rate", Value::Component(rate)), ("delay", delay)];
-        let arguments = Arguments::filled(LINK, &given, &rooms).unwrap();
+        let arguments = Arguments::filled(crate::LINK, &given, &rooms).unwrap();
         let options = LinkOptions {
             arguments: &arguments,
             round_trip: Duration::from_millis(100),
