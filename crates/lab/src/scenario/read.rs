@@ -223,6 +223,7 @@ impl<'a> Reader<'a> {
                     items.iter().enumerate().map(|(i, item)| self.value(of, item, &format!("{path}.{i}")));
                 values.collect::<Result<_, _>>().map(Value::List)
             }
+            (Kind::Preference(words), _) => self.preference(words, item, path),
             (Kind::Pairs(first, second), Node::List(items)) => {
                 let mut pair = |(i, item): (usize, &Item)| match &item.node {
                     Node::List(pair) if pair.len() == 2 => {
@@ -250,6 +251,40 @@ impl<'a> Reader<'a> {
             }
             _ => scalar(kind, &item.node)
                 .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),
+        }
+    }
+
+    /// Words in order of preference: a list, or one text with spaces between them.
+    fn preference(
+        &self,
+        words: &'static [&'static str],
+        item: &Item,
+        path: &str,
+    ) -> Result<Value, ScenarioError> {
+        let expected = || expected(&Kind::Preference(words), self.rooms);
+        let (mut given, mut chosen) = (Vec::new(), Vec::new());
+        match &item.node {
+            Node::List(items) => {
+                given.extend(items.iter().enumerate().map(|(i, item)| (format!("{path}.{i}"), item.clone())));
+            }
+            Node::Text(text) => {
+                let word = |word: &str| Item { place: item.place, node: Node::Text(word.to_owned()) };
+                given.extend(text.split_whitespace().map(|text| (path.to_owned(), word(text))));
+            }
+            _ => given.push((path.to_owned(), item.clone())),
+        }
+        for (path, item) in given {
+            match scalar(&Kind::Choice(words), &item.node) {
+                Ok(word) if chosen.contains(&word) => {
+                    return Err(self.wrong(&item, &path, "given twice", &expected()));
+                }
+                Ok(word) => chosen.push(word),
+                Err(problem) => return Err(self.wrong(&item, &path, &problem, &expected())),
+            }
+        }
+        match chosen.is_empty() {
+            true => Err(self.wrong(item, path, "nothing given", &expected())),
+            false => Ok(Value::List(chosen)),
         }
     }
 

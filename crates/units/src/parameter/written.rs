@@ -41,6 +41,11 @@ impl Kind {
             Kind::Flag => bare.parse().ok().map(Value::Flag),
             Kind::Text if bare.contains('\\') => None,
             Kind::Text | Kind::Choice(_) => Some(Value::Text(bare.to_owned())),
+            Kind::Preference(_) => {
+                let words = items(text).unwrap_or_else(|| bare.split_whitespace().collect());
+                let word = |word: &str| Value::Text(word.trim_matches('"').to_owned());
+                Some(Value::List(words.into_iter().map(word).collect()))
+            }
             Kind::List(kind) => items(text)?
                 .into_iter()
                 .map(|item| kind.read(item, rooms))
@@ -169,6 +174,8 @@ mod tests {
     #[test]
     fn a_value_of_each_kind() {
         let ms = |ms| Value::Duration(Duration::from_millis(ms));
+        let words =
+            |words: &[&str]| Value::List(words.iter().map(|word| Value::Text((*word).to_owned())).collect());
         let rate = |mbit: u64| Value::Rate(Rate::from_bits_per_sec(mbit * 1_000_000));
         for (kind, text, value) in [
             (Kind::Duration, "\"20 ms\"", ms(20)),
@@ -184,6 +191,8 @@ mod tests {
             (Kind::Choice(&["x"]), "x", Value::Text("x".to_owned())),
             (Kind::List(&Kind::Duration), "[\"1 ms\", \"2 ms\"]", Value::List(vec![ms(1), ms(2)])),
             (Kind::List(&Kind::Text), "[]", Value::List(vec![])),
+            (Kind::Preference(&["x", "y"]), "[\"y\", \"x\"]", words(&["y", "x"])),
+            (Kind::Preference(&["x", "y"]), "\"y x\"", words(&["y", "x"])),
             (Kind::Number(-1.0, 1.0), "-0.0", Value::Number(0.0)),
             (
                 Kind::List(&Kind::List(&Kind::Text)),
