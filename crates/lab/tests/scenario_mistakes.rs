@@ -356,6 +356,30 @@ const MISTAKES: &[Mistake] = &[
         "a.toml:16:6: flow.get.ip: not allowed, found 5; expected one of 4, 6",
     ),
     mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = "bulk"
+transport.versions = ["1", "3"]"#,
+        r#"a.toml:16:28: flow.get.transport.versions.1: unknown word, found "3"; expected a list of some of 1, 2, each once, the preferred one first"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = "bulk"
+transport.versions = "1 1""#,
+        r#"a.toml:16:22: flow.get.transport.versions: given twice, found "1"; expected a list of some of 1, 2, each once, the preferred one first"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = "bulk"
+transport.versions = []"#,
+        r#"a.toml:16:22: flow.get.transport.versions: nothing given, found a list; expected a list of some of 1, 2, each once, the preferred one first"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = "bulk"
+transport.versions = true"#,
+        r#"a.toml:16:22: flow.get.transport.versions: wrong type, found true; expected a list of some of 1, 2, each once, the preferred one first"#,
+    ),
+    mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
         r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, wait, stream, message, object, segment, playback, queue, drop, rate, node, air (did you mean "connection"?)"#,

@@ -80,7 +80,9 @@ impl Author {
             Kind::Text => format!("\"a \\\" \\\\ \\t ä {number}\""),
             Kind::Choice(words) => format!("\"{}\"", words[number as usize % words.len()]),
             Kind::File(example) => format!("\"{}\"", file_of(example)),
-            Kind::List(Kind::Choice(words)) => format!("{:?}", &words[number as usize % words.len()..]),
+            Kind::List(Kind::Choice(words)) | Kind::Preference(words) => {
+                format!("{:?}", &words[number as usize % words.len()..])
+            }
             Kind::List(of) => {
                 let values: Vec<String> = (0..self.below(4)).map(|_| self.value(of)).collect();
                 format!("[{}]", values.join(", "))
@@ -389,6 +391,23 @@ fn flows_override_the_transport_of_all() {
     assert_eq!((flow.transport.integer("initial_window"), flow.transport.integer("ack_ratio")), (30, 4));
     assert_eq!(scenario.transport.integer("initial_window"), 20);
     assert!(scenario.to_toml().ends_with("ip = 6\n\n[flow.transport]\ninitial_window = 30\n"));
+}
+
+#[test]
+fn versions_are_a_list_or_one_text() {
+    let resolved = |versions: &str| {
+        let text = format!("{SMALL}\n[transport]\nversions = {versions}\n");
+        let scenario = Scenario::parse(&text, Path::new("a.toml"), &[]).unwrap();
+        let toml = scenario.to_toml();
+        let line = toml.lines().find_map(|line| line.strip_prefix("versions = ")).unwrap();
+        line.to_owned()
+    };
+    for versions in [r#"["2", "1"]"#, "[2, 1]", r#""2 1""#] {
+        assert_eq!(resolved(versions), r#"["2", "1"]"#, "{versions}");
+    }
+    for versions in ["2", r#""2""#] {
+        assert_eq!(resolved(versions), r#"["2"]"#, "{versions}");
+    }
 }
 
 #[test]

@@ -62,12 +62,12 @@ use units::parameter::{Component, Room};
 /// What a user should know about the file of a valid component of these rooms: what was skipped and rounded in it.
 pub fn notes(component: &Component) -> Vec<String> {
     let told = |notes: Vec<String>| -> Vec<String> {
-        let path = component.arguments.file("file").path;
+        let path = component.arguments.value(series::FILE_OPTION).path;
         notes.into_iter().map(|note| format!("{path}, {note}")).collect()
     };
     let kind = match (component.room, component.name) {
         ("channels", "series") => {
-            let text = component.arguments.file("file").text;
+            let text = component.arguments.value(series::FILE_OPTION).text;
             return told(radio::channel::Series::notes(&text));
         }
         ("rates", "series") => rate::SERIES_TABLE,
@@ -76,7 +76,7 @@ pub fn notes(component: &Component) -> Vec<String> {
         ("jitters", "trace") => jitter::TABLE,
         _ => return Vec::new(),
     };
-    let table = rate::Table::parse(&component.arguments.file("file").text, kind);
+    let table = rate::Table::parse(&component.arguments.value(series::FILE_OPTION).text, kind);
     told(table.map(|table| table.notes()).unwrap_or_default())
 }
 

@@ -3,7 +3,9 @@
 
 mod support;
 
-use network::{Exits, LINK, Link, LinkOptions, Packet, rooms};
+use network::medium::MEDIA;
+use network::queue::QUEUES;
+use network::{DirectionOptions, Exits, LINK, Link, LinkOptions, Packet, rooms};
 use proptest::prelude::*;
 use support::{address, arguments, chain, deliveries, traced};
 use trace::{Interest, Record};
@@ -296,5 +298,23 @@ proptest! {
         prop_assert_eq!((told, told_drops), (stats.delivered.bytes, stats.dropped().bytes));
         let drops: u64 = (0..offered.len() as u32).map(|flow| link.drops_of(flow)).sum();
         prop_assert_eq!(drops, stats.dropped().packets);
+    }
+}
+
+#[test]
+fn media_and_queues_have_the_options_that_are_read_of_any_of_them() {
+    let kind = |of: &[Parameter], name: &str| of.iter().find(|row| row.name == name).map(|row| row.kind);
+    let [delay, queue, mtu] =
+        [DirectionOptions::DELAY.name, DirectionOptions::QUEUE.name, DirectionOptions::MTU.name];
+    for row in MEDIA {
+        assert_eq!(kind(row.parameters, delay), Some(Kind::Duration), "{}", row.name);
+        assert_eq!(kind(row.parameters, queue), Some(Kind::Component("queues")), "{}", row.name);
+        assert!(matches!(kind(row.parameters, mtu), Some(Kind::Integer(..))), "{}", row.name);
+        for option in [queue, mtu] {
+            assert!(row.build.of_attachment.contains(&option), "{}: {option}", row.name);
+        }
+    }
+    for row in QUEUES {
+        assert!(kind(row.parameters, "limit").is_none_or(|kind| kind == Kind::Limit), "{}", row.name);
     }
 }

@@ -104,7 +104,7 @@ pub struct Config {
     pub resume: Resume,
     /// supported versions of QUIC (RFC 9000, RFC 9369), the preferred one first; the server chooses its preferred
     /// one of those that both ends support (RFC 9368)
-    #[option(default = "1")]
+    #[option(default = ["1"])]
     pub versions: VersionList,
     /// version of a client's first packet: the one last agreed on with the server (at first the lowest, which
     /// most servers know), or the preferred one

@@ -18,6 +18,9 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
         Kind::Flag => "true or false".to_owned(),
         Kind::Text => "a text in quotation marks".to_owned(),
         Kind::Choice(words) => one_of(words.iter().copied()),
+        Kind::Preference(words) => {
+            format!("a list of some of {}, each once, the preferred one first", listed(words.iter().copied()))
+        }
         Kind::File(_) => "the path of a file, relative to the folder of the scenario".to_owned(),
         Kind::List(of) => format!("a list, each item {}", expected(of, rooms)),
         Kind::Pairs(a, b) => {
@@ -66,6 +69,7 @@ pub(super) fn words(kind: &Kind) -> String {
         Kind::Flag => "true or false".to_owned(),
         Kind::Text => "text".to_owned(),
         Kind::Choice(of) => of.join(" | "),
+        Kind::Preference(of) => format!("list of {}", of.join(" | ")),
         Kind::File(_) => "file".to_owned(),
         Kind::List(of) => format!("list of {}", words(of)),
         Kind::Pairs(a, b) => format!("list of [{}, {}]", words(a), words(b)),

@@ -59,7 +59,6 @@ mod between;
 mod branches;
 mod carriers;
 mod connections;
-mod defaults;
 mod describe;
 mod document;
 mod error;

@@ -1,6 +1,5 @@
 //! Reads tables of options and their values as the rows of parameters say.
 
-use super::defaults;
 use super::error::ScenarioError;
 use super::files::{EXPECTED_HERE, Files, Unread, file};
 use super::kind::{expected, shorthand};
@@ -204,16 +203,13 @@ impl<'a> Reader<'a> {
         text: &str,
         section: &Section<'_>,
     ) -> Result<Value, ScenarioError> {
-        if let Some(value) = defaults::known(parameter) {
+        // All defaults but those of components from outside can be read without TOML.
+        if let Some(value) = parameter.kind.read(text, self.rooms) {
             return Ok(value);
         }
         let path = section.at(parameter.name);
         match parse_value(text, Place::Default) {
-            Ok(item) => {
-                let value = self.value(&parameter.kind, &item, &path)?;
-                defaults::keep(parameter, &value);
-                Ok(value)
-            }
+            Ok(item) => self.value(&parameter.kind, &item, &path),
             Err(error) => Err(self.source.error(Place::Default, &path, error.problem)),
         }
     }
@@ -227,6 +223,7 @@ impl<'a> Reader<'a> {
                     items.iter().enumerate().map(|(i, item)| self.value(of, item, &format!("{path}.{i}")));
                 values.collect::<Result<_, _>>().map(Value::List)
             }
+            (Kind::Preference(words), _) => self.preference(words, item, path),
             (Kind::Pairs(first, second), Node::List(items)) => {
                 let mut pair = |(i, item): (usize, &Item)| match &item.node {
                     Node::List(pair) if pair.len() == 2 => {
@@ -254,6 +251,40 @@ impl<'a> Reader<'a> {
             }
             _ => scalar(kind, &item.node)
                 .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),
+        }
+    }
+
+    /// Words in order of preference: a list, or one text with spaces between them.
+    fn preference(
+        &self,
+        words: &'static [&'static str],
+        item: &Item,
+        path: &str,
+    ) -> Result<Value, ScenarioError> {
+        let expected = || expected(&Kind::Preference(words), self.rooms);
+        let (mut given, mut chosen) = (Vec::new(), Vec::new());
+        match &item.node {
+            Node::List(items) => {
+                given.extend(items.iter().enumerate().map(|(i, item)| (format!("{path}.{i}"), item.clone())));
+            }
+            Node::Text(text) => {
+                let word = |word: &str| Item { place: item.place, node: Node::Text(word.to_owned()) };
+                given.extend(text.split_whitespace().map(|text| (path.to_owned(), word(text))));
+            }
+            _ => given.push((path.to_owned(), item.clone())),
+        }
+        for (path, item) in given {
+            match scalar(&Kind::Choice(words), &item.node) {
+                Ok(word) if chosen.contains(&word) => {
+                    return Err(self.wrong(&item, &path, "given twice", &expected()));
+                }
+                Ok(word) => chosen.push(word),
+                Err(problem) => return Err(self.wrong(&item, &path, &problem, &expected())),
+            }
+        }
+        match chosen.is_empty() {
+            true => Err(self.wrong(item, path, "nothing given", &expected())),
+            false => Ok(Value::List(chosen)),
         }
     }
 

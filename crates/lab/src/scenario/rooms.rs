@@ -88,8 +88,12 @@ fn room_of(kind: &Kind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read::Reader;
+    use super::super::source::{Place, Source};
+    use super::super::tree::parse_value;
     use super::*;
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     #[test]
     fn names_are_unique_and_rooms_of_options_exist() {
@@ -122,6 +126,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_default_is_read_without_toml_as_with_it() {
+        let source = Source { origin: Path::new("a.toml"), text: "", sets: &[], loads_code: true };
+        let mut reader = Reader::new(source, rooms());
+        let mut count = 0;
+        let rows = rooms().iter().flat_map(|room| &room.rows);
+        for parameter in rows.flat_map(|row| row.parameters) {
+            let Default::Is(text) = parameter.default else { continue };
+            let item = parse_value(text, Place::Default).unwrap();
+            let value = reader.value(&parameter.kind, &item, parameter.name).unwrap();
+            assert_eq!(parameter.kind.read(text, rooms()), Some(value), "{} = {text}", parameter.name);
+            count += 1;
+        }
+        assert!(count > 400, "{count} defaults");
     }
 
     #[test]

@@ -237,6 +237,13 @@ fn value(kind: &Kind) -> Json {
             let numbers = words.iter().filter_map(|word| word.parse::<u64>().ok()).map(Json::from);
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
+        Kind::Preference(words) => {
+            let one = value(&Kind::Choice(words));
+            // The words in one text, in any order.
+            let text = format!(r"^\s*({0})(\s+({0}))*\s*$", words.join("|"));
+            let list = json!({ "type": "array", "items": one, "minItems": 1, "uniqueItems": true });
+            json!({ "anyOf": [list, one, { "type": "string", "pattern": text }] })
+        }
         Kind::List(of) => json!({ "type": "array", "items": value(of) }),
         Kind::Pairs(first, second) => json!({
             "type": "array",

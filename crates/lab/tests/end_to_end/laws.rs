@@ -91,6 +91,10 @@ impl Author {
             // The name of the flow, which queues may need.
             Kind::Text => "\"get\"".to_owned(),
             Kind::Choice(words) => format!("\"{}\"", words[self.below(words.len() as u64) as usize]),
+            Kind::Preference(words) => {
+                let first = self.below(words.len() as u64) as usize;
+                format!("{:?}", [&words[first..], &words[..first]].concat())
+            }
             Kind::File(example) => format!("\"{}\"", crate::bed::file_of(example).display()),
             Kind::List(of) => {
                 let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(of)).collect();

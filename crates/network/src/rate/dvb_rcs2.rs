@@ -510,7 +510,7 @@ mod tests {
         let rate = Component { room: "rates", name: ROW.name, arguments };
         let delay = Value::Duration(Duration::from_millis(5));
         let given = [("rate", Value::Component(rate)), ("delay", delay)];
-        let arguments = Arguments::filled(LINK, &given, &rooms).unwrap();
+        let arguments = Arguments::filled(crate::LINK, &given, &rooms).unwrap();
         let options = LinkOptions {
             arguments: &arguments,
             round_trip: Duration::from_millis(100),

@@ -20,7 +20,7 @@ use crate::error::BuildError;
 use crate::rate::{RateError, SeriesError};
 use random::Generator;
 use units::Duration;
-use units::parameter::{Arguments, Component, File, OptionError, Options, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, File, Key, OptionError, Options, Parameter, Room, Row};
 
 /// The option of the part of a series with which a run begins.
 #[derive(Debug, Clone, Options)]
@@ -58,6 +58,9 @@ struct FileOptions {
     #[options]
     begin: Begin,
 }
+
+/// The option with the table of a series, and of every other component of this crate that has one.
+pub(crate) const FILE_OPTION: Key<File> = FileOptions::FILE;
 
 /// A model of a path, which draws series.
 #[derive(Debug, Clone, Copy)]

@@ -33,6 +33,7 @@ pub fn value(kind: Kind, text: &str) -> Value {
         Kind::Flag => Value::Flag(text.parse().unwrap()),
         Kind::Text | Kind::Choice(_) => Value::Text(text.to_owned()),
         Kind::File(_) => Value::File(File { path: "a.trace".to_owned(), text: text.into() }),
+        Kind::Preference(_) => Value::List(list().map(|part| Value::Text(part.to_owned())).collect()),
         Kind::List(kind) => Value::List(list().map(|part| value(*kind, part)).collect()),
         Kind::Pairs(first, second) => {
             let parts: Vec<&str> = list().collect();

@@ -16,7 +16,8 @@ const V2: Version = Version::V2;
 /// Options of an endpoint that supports these versions, with other options changed.
 fn speaking(versions: &str, changes: &[(&str, Value)]) -> Config {
     let mut changes = changes.to_vec();
-    changes.push(("versions", Value::Text(versions.to_owned())));
+    let versions = versions.split(' ').map(|version| Value::Text(version.to_owned()));
+    changes.push(("versions", Value::List(versions.collect())));
     config(&changes)
 }
 /// The same for a client whose first packet has its preferred version.

@@ -54,10 +54,11 @@ pub(crate) fn value(random: &mut Generator, parameter: &Parameter) -> Option<Val
         Kind::Size => Value::Size(Size::from_bytes(between(random, bounds.unwrap_or((0, 1_000_000))))),
         Kind::Integer(low, high) => Value::Integer(between(random, bounds.unwrap_or((low, high)))),
         Kind::Flag => Value::Flag(random.chance(0.5)),
-        Kind::Choice(words) if parameter.name == "versions" => {
+        Kind::Preference(_) => {
             // All support 1: without a common version there would be no connection.
-            let words: Vec<_> = words.iter().filter(|versions| versions.contains('1')).collect();
-            Value::Text((*words[random.below(words.len() as u64) as usize]).to_owned())
+            let lists: [&[&str]; 3] = [&["1"], &["1", "2"], &["2", "1"]];
+            let words = lists[random.below(lists.len() as u64) as usize].iter();
+            Value::List(words.map(|word| Value::Text((*word).to_owned())).collect())
         }
         Kind::Choice(words) => Value::Text(words[random.below(words.len() as u64) as usize].to_owned()),
         _ => return None,

@@ -36,6 +36,8 @@ pub enum Kind {
     Text,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One or more of these words, each at most once, the preferred one first: `["b", "a"]`, or as one text, `"b a"`.
+    Preference(&'static [&'static str]),
     /// A file, named by a path relative to the scenario's folder. Its contents are read along with the scenario. The
     /// text is an example of contents that the option accepts.
     File(&'static str),
@@ -251,7 +253,7 @@ pub enum Value {
     Text(String),
     /// See [`Kind::File`].
     File(File),
-    /// See [`Kind::List`]; a pair is a list of two.
+    /// See [`Kind::List`] and [`Kind::Preference`]; a pair is a list of two.
     List(Vec<Value>),
     /// See [`Kind::Component`].
     Component(Component),

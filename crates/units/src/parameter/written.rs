@@ -23,7 +23,7 @@ impl std::error::Error for Unfilled {}
 impl Kind {
     /// Reads a value of this kind from its TOML text; quotation marks may be omitted. Components are looked up in
     /// `rooms` and get their default options. Returns `None` if the text is not such a value. Ranges of numbers and
-    /// the words of a choice are not checked, and a [`Kind::File`] is never read.
+    /// the words of a choice are not checked; a [`Kind::File`] is never read, nor a text with escapes.
     pub fn read(&self, text: &str, rooms: &[Room]) -> Option<Value> {
         let bare = text.trim().trim_matches('"');
         match self {
@@ -32,13 +32,20 @@ impl Kind {
             Kind::Size => bare.parse().ok().map(Value::Size),
             Kind::Limit => bare.parse().ok().map(Value::Limit),
             Kind::Integer(..) => bare.parse().ok().map(Value::Integer),
-            Kind::Number(..) => bare.parse().ok().map(Value::Number),
+            // The sum turns -0 into 0, so that equal scenarios are written alike.
+            Kind::Number(..) => bare.parse().ok().map(|number: f64| Value::Number(number + 0.0)),
             Kind::Probability => match bare.strip_suffix('%') {
                 Some(percent) => percent.trim().parse::<f64>().ok().map(|n| Value::Number(n / 100.0)),
                 None => bare.parse().ok().map(Value::Number),
             },
             Kind::Flag => bare.parse().ok().map(Value::Flag),
+            Kind::Text if bare.contains('\\') => None,
             Kind::Text | Kind::Choice(_) => Some(Value::Text(bare.to_owned())),
+            Kind::Preference(_) => {
+                let words = items(text).unwrap_or_else(|| bare.split_whitespace().collect());
+                let word = |word: &str| Value::Text(word.trim_matches('"').to_owned());
+                Some(Value::List(words.into_iter().map(word).collect()))
+            }
             Kind::List(kind) => items(text)?
                 .into_iter()
                 .map(|item| kind.read(item, rooms))
@@ -167,6 +174,8 @@ mod tests {
     #[test]
     fn a_value_of_each_kind() {
         let ms = |ms| Value::Duration(Duration::from_millis(ms));
+        let words =
+            |words: &[&str]| Value::List(words.iter().map(|word| Value::Text((*word).to_owned())).collect());
         let rate = |mbit: u64| Value::Rate(Rate::from_bits_per_sec(mbit * 1_000_000));
         for (kind, text, value) in [
             (Kind::Duration, "\"20 ms\"", ms(20)),
@@ -182,6 +191,9 @@ mod tests {
             (Kind::Choice(&["x"]), "x", Value::Text("x".to_owned())),
             (Kind::List(&Kind::Duration), "[\"1 ms\", \"2 ms\"]", Value::List(vec![ms(1), ms(2)])),
             (Kind::List(&Kind::Text), "[]", Value::List(vec![])),
+            (Kind::Preference(&["x", "y"]), "[\"y\", \"x\"]", words(&["y", "x"])),
+            (Kind::Preference(&["x", "y"]), "\"y x\"", words(&["y", "x"])),
+            (Kind::Number(-1.0, 1.0), "-0.0", Value::Number(0.0)),
             (
                 Kind::List(&Kind::List(&Kind::Text)),
                 "[[\"a,]\"], []]",
@@ -200,6 +212,7 @@ mod tests {
             (Kind::Duration, "20"),
             (Kind::Integer(0, 9), "-1"),
             (Kind::Flag, "yes"),
+            (Kind::Text, "\"a\\\"b\""),
             (Kind::List(&Kind::Duration), "1 ms"),
             (Kind::List(&Kind::Duration), "[1]"),
             (Kind::Pairs(&Kind::Duration, &Kind::Rate), "[[\"0 s\"]]"),

@@ -2,7 +2,7 @@
 
 use crate::Version;
 use std::fmt;
-use units::parameter::{Accepted, Kind, Value};
+use units::parameter::{Accepted, Choice, Kind, Value};
 
 /// The version information of one side: the chosen version and the available ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,17 +66,25 @@ impl FromIterator<Version> for VersionList {
     }
 }
 
+/// A supported version, as an option names it.
+#[derive(Choice)]
+enum Supported {
+    #[word("1")]
+    V1,
+    #[word("2")]
+    V2,
+}
+
 /// The versions that an endpoint supports, as an option says it.
 impl Accepted for VersionList {
-    const KIND: Kind = Kind::Choice(&["1", "2", "1 2", "2 1"]);
+    const KIND: Kind = Kind::Preference(Supported::WORDS);
     fn accept(value: &Value) -> Option<VersionList> {
-        let Value::Text(names) = value else { return None };
-        let version = |name| match name {
-            "1" => Some(Version::V1),
-            "2" => Some(Version::V2),
-            _ => None,
+        let versions = Vec::<Supported>::accept(value)?;
+        let version = |version| match version {
+            Supported::V1 => Version::V1,
+            Supported::V2 => Version::V2,
         };
-        names.split(' ').map(version).collect()
+        Some(versions.into_iter().map(version).collect())
     }
 }
 
