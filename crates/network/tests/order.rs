@@ -2,7 +2,7 @@
 
 mod support;
 
-use network::{Carriers, Exits, Node, NodeId, Packet, Port, RunError, Step, Topology, World};
+use network::{Carriers, Exits, Node, NodeId, Packet, Port, Prefetch, RunError, Step, Topology, World};
 use std::cell::RefCell;
 use std::rc::Rc;
 use support::{Source, address, chain, link, ms, packet, us};
@@ -186,6 +186,35 @@ fn a_middlebox_sees_what_passes_by_and_a_host_does_not() {
         world.run(ms(2), 1000).unwrap();
         assert_eq!(lines(&diary), ["2 ms c got 1"]);
     }
+}
+
+/// Only a host with a depth hears of packets, of that many behind the one that arrives, and only of those to itself.
+#[test]
+fn a_host_that_prefetches_hears_of_the_packets_that_come_next() {
+    let diary = Diary::default();
+    let mut a = Witness::new("a", &diary, &[ms(0)]);
+    a.sends = vec![(1, 1), (2, 1), (3, 1), (4, 1)];
+    let mut b = Witness::new("b", &diary, &[]);
+    b.answers = Some(0);
+    let mut world = world(2, &[(0, 1)], &[("delay", "10 ms")], vec![Some(a), Some(b)]);
+    world.prefetch(Prefetch {
+        depth: |host| if host.name == "b" { 2 } else { 0 },
+        announce: |host, packet, ahead| host.note(Time::ZERO, &format!("hears of {} + {ahead}", packet.flow)),
+    });
+    world.run(ms(10), 1000).unwrap();
+    let expected = [
+        "0 s a woke",
+        "0 s b hears of 2 + 0",
+        "0 s b hears of 3 + 1",
+        "10 ms b got 1",
+        "0 s b hears of 3 + 0",
+        "0 s b hears of 4 + 1",
+        "10 ms b got 2",
+        "0 s b hears of 4 + 0",
+        "10 ms b got 3",
+        "10 ms b got 4",
+    ];
+    assert_eq!(lines(&diary), expected);
 }
 
 #[test]
