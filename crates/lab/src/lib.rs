@@ -79,6 +79,7 @@ mod shared;
 mod stepper;
 mod summary;
 pub mod sweep;
+mod tables;
 #[cfg(test)]
 mod typed_law;
 mod world;
@@ -97,3 +98,4 @@ pub use scenario::{
 pub use stepper::Stepper;
 pub use summary::Summary;
 pub use summary::value::Value;
+pub use tables::tables_json;
