@@ -16,6 +16,7 @@ import quiclab
 from conftest import SCENARIO, SWEEP
 from quiclab import cli
 from quiclab.values import shapes
+from quiclab.values.described_tables import TABLES
 
 VALUES: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, -1e300, 10**30, float("nan"), float("inf")),
@@ -303,8 +304,10 @@ def test_the_shape_is_that_of_real_runs(folders: dict[str, Path]) -> None:
         for name in run.tables:
             schema = pq.read_schema(str(folder / f"{name}.parquet"))
             shapes.columns(schema, schema.names)
+            assert list(TABLES[name].columns) == schema.names, name
             for field in schema:
                 is_text = str(field.type).startswith("dictionary")
+                assert TABLES[name].columns[field.name].optional == field.nullable, (name, field.name)
                 assert is_text == (field.name in shapes.TEXTS), (name, field.name)
         shapes.scenario("", run._document)
 

@@ -352,6 +352,13 @@ def test_explain_knows_keys_components_tables_and_columns(command: Command) -> N
     assert "delay" in explained("link.cell.forward")[0]["keys"]
     assert explained("queue")[0]["what"].startswith("option of")
     assert explained("connection.cwnd_bytes")[0]["unit"] == "bytes"
+    # All columns of a table, those that others have too among them.
+    (drop,) = explained("drop")
+    assert (drop["what"], drop["columns"]) == ("table of a run", ["time_s", "link", "length_bytes", "reason"])
+    (numbers,) = (one for one in explained("number") if "loss" in one["what"])
+    assert numbers["what"] == "column of the table loss"
+    lengths = [one["what"] for one in explained("length_bytes")]
+    assert lengths == ["column of the tables packet, drop"]
     assert explained("connection.download.goodput_mbps")[0]["unit"] == "Mbit/s"
     assert explained("losses")[0]["components"][0] == "none"
     shown = command("explain", "transport.ack_ratio").stdout

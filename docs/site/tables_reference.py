@@ -1,6 +1,5 @@
-"""The page `reference/tables`: columns of the tables of a run, from runs of examples, and what `columns.toml` says."""
+"""The page `reference/tables`: columns of the tables of a run, from runs of examples, and what they mean."""
 
-import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +7,7 @@ from markup import code, table
 
 import quiclab
 from quiclab.commands.explain import UNITS
+from quiclab.values.described_tables import TABLES
 
 _EXAMPLES = ["cellular", "streams", "page", "video", "cell"]
 """Examples that have, together, all tables of a run in virtual time."""
@@ -17,41 +17,18 @@ _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 
 
 def tables_page(project: Path) -> str:
-    """Every table. Raises if `columns.toml` lacks a column, or describes one that no table has."""
-    with Path(quiclab.__file__).with_name("columns.toml").open("rb") as file:
-        meanings = tomllib.load(file)
+    """Every table."""
     schemas = _schemas(project)
-    parts, used = [], set()
-    unknown = [name for name in schemas if name not in meanings]
-    if unknown:
-        raise ValueError(f"columns.toml does not say what a row of {', '.join(unknown)} is, and what its columns are")
-    rows = [(f"[`{name}`](#table-{name})", meanings[name]["about"]) for name in schemas]
-    parts.append(table(["table", "a row is"], rows))
+    rows = [(f"[`{name}`](#table-{name})", TABLES[name].about) for name in schemas]
+    parts = [table(["table", "a row is"], rows)]
     for name, columns in schemas.items():
-        parts += [
-            f"(table-{name})=",
-            f"## `{name}`",
-            "",
-            meanings[name]["about"][:1].upper() + meanings[name]["about"][1:] + ".",
-            "",
-        ]
+        about = TABLES[name].about
+        parts += [f"(table-{name})=", f"## `{name}`", "", about[:1].upper() + about[1:] + ".", ""]
         rows = []
         for field, words in columns:
-            place = name if field.name in meanings[name] else "any"
-            if field.name not in meanings[place]:
-                raise ValueError(f"columns.toml does not say what {name}.{field.name} means")
-            used.add((place, field.name))
-            meaning = meanings[place][field.name] + (f": {', '.join(map(code, words))}" if words else "")
+            meaning = TABLES[name].columns[field.name].about + (f": {', '.join(map(code, words))}" if words else "")
             rows.append((code(field.name), _type(field), _unit(field), meaning))
         parts.append(table(["column", "type", "unit", "meaning"], rows))
-    left = [
-        f"{place}.{name}"
-        for place, names in meanings.items()
-        for name in names
-        if name != "about" and (place, name) not in used and place in schemas
-    ]
-    if left:
-        raise ValueError(f"columns.toml: no such column: {', '.join(left)}")
     return "\n".join(parts)
 
 

@@ -78,6 +78,7 @@ mod shared;
 mod stepper;
 mod summary;
 pub mod sweep;
+mod tables;
 #[cfg(test)]
 mod typed_law;
 mod world;
@@ -96,3 +97,4 @@ pub use scenario::{
 pub use stepper::Stepper;
 pub use summary::Summary;
 pub use summary::value::Value;
+pub use tables::tables_json;

@@ -125,6 +125,12 @@ mod _quiclab {
         lab::scenario::quantity(text)
     }
 
+    /// The tables of a run with their columns, and the numbers of its summary, as JSON: what they are and mean.
+    #[pyfunction]
+    fn tables_json() -> String {
+        lab::tables_json()
+    }
+
     /// The JSON schema of scenario files, as text.
     #[pyfunction]
     fn schema_json() -> String {

@@ -14,7 +14,7 @@ import quiclab
 from quiclab._quiclab import Error
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
-from quiclab.commands.explained import table_columns, words_with
+from quiclab.commands.explained import RESULTS, words
 from quiclab.commands.keys import Keys, Option, example
 from quiclab.commands.late import late
 from quiclab.commands.output import echo
@@ -68,10 +68,9 @@ def explain(
     Example: quiclab explain transport.ack_ratio
     """
     keys = Keys(quiclab.topics())
-    columns = table_columns()
-    found = list(_found(key, keys, columns)) or list(_of_papers(key))
+    found = list(_found(key, keys)) or list(_of_papers(key))
     if not found:
-        raise Error(f"unknown name {key!r}{hint(key, words_with(keys, columns))}")
+        raise Error(f"unknown name {key!r}{hint(key, words(keys))}")
     if as_json:
         echo(json.dumps(found, indent=2))
         return
@@ -80,7 +79,7 @@ def explain(
     show(text + (f"\n{more} more places have this name: --json lists all\n" if more > 0 else ""), no_pager)
 
 
-def _found(key: str, keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> Iterator[dict[str, Any]]:
+def _found(key: str, keys: Keys) -> Iterator[dict[str, Any]]:
     """All that has this name: keys first."""
     path = key.strip().split(".")
     level = keys.level(path)
@@ -105,7 +104,7 @@ def _found(key: str, keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> 
         for row in topic["rows"]:
             if row["name"] == key and topic["name"] != "sections":
                 yield _component(topic, row)
-    yield from _of_results(key, columns)
+    yield from _of_results(key)
 
 
 def _is_typing_error(path: list[str], keys: Keys) -> bool:
@@ -161,22 +160,28 @@ def _component(topic: "Mapping[str, Any]", row: "Mapping[str, Any]") -> dict[str
     }
 
 
-def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterator[dict[str, Any]]:
+def _of_results(key: str) -> Iterator[dict[str, Any]]:
     """Tables of a run, and columns: by their name, as TABLE.COLUMN, or as runs.parquet of a sweep has them."""
-    if key in columns and key != "any":
-        names = [name for name in columns[key] if name != "about"]
-        yield {"name": key, "what": "table of a run", "about": columns[key]["about"], "columns": names}
+    if key in RESULTS:
+        what = "the file summary.json" if key == "summary" else "table of a run"
+        yield {"name": key, "what": what, "about": RESULTS[key].about, "columns": list(RESULTS[key].columns)}
     table, _, column = key.rpartition(".")
-    for name, meanings in columns.items():
-        if column in meanings and column != "about" and (not table or name == table or name in ("any", "summary")):
-            unit = UNITS.get(column.rsplit("_", 1)[-1])
-            where = {"any": "column of several tables", "summary": "number of the summary, and column of a sweep"}
-            yield {
-                "name": column,
-                "what": where.get(name, f"column of the table {name}"),
-                "about": meanings[column],
-                **({"unit": unit} if unit else {}),
-            }
+    # The tables in which it means the same.
+    places: dict[str, list[str]] = {}
+    for name, described in RESULTS.items():
+        if column in described.columns and (not table or name == table or name == "summary"):
+            places.setdefault(described.columns[column].about, []).append(name)
+    unit = UNITS.get(column.rsplit("_", 1)[-1])
+    for about, names in places.items():
+        plural = "s" if len(names) > 1 else ""
+        yield {
+            "name": column,
+            "what": f"column of the table{plural} {', '.join(names)}"
+            if names != ["summary"]
+            else "number of the summary, and column of a sweep",
+            "about": about,
+            **({"unit": unit} if unit else {}),
+        }
 
 
 def _of_papers(key: str) -> Iterator[dict[str, Any]]:

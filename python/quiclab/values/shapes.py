@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import OutputError
+from quiclab.values.described_tables import TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -349,16 +350,12 @@ sweep = keyed(
 )
 """The file sweep.json."""
 
-TEXTS = frozenset(
-    {
-        *("connection", "side", "link", "subject", "kind", "trigger", "event", "detail", "gauge", "wait"),
-        *("direction", "frames", "reason", "node", "outcome", "fate", "element"),
-    }
-)
+_COLUMNS = [(name, column) for table in TABLES.values() for name, column in table.columns.items()]
+TEXTS = frozenset(name for name, column in _COLUMNS if column.kind == "text")
 """The columns of run tables that are texts."""
-FLAGS = frozenset({"in_gap", "missed"})
+FLAGS = frozenset(name for name, column in _COLUMNS if column.kind == "flag")
 """Those that are true or false; all others are numbers."""
-_NEVER_NULL = TEXTS | {"time_s", "in_gap"}
+_NEVER_NULL = {"time_s", *TEXTS, *FLAGS} - {name for name, column in _COLUMNS if column.optional}
 
 
 def columns(schema: "pa.Schema", names: Iterable[str]) -> None:

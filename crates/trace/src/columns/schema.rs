@@ -304,10 +304,10 @@ tables! {
     air {
         time_s: f64 = about::TIME_S,
         link: Code = about::LINK,
-        sent_blocks: u64 = "blocks sent, repetitions included",
-        again_blocks: u64 = "of those, repetitions",
+        sent_blocks: u64 = "blocks sent for the first time",
+        again_blocks: u64 = "blocks sent again, which are not in `sent_blocks`",
         lost_blocks: u64 = "blocks that were given up",
-        block_bytes: u64 = "payload of the blocks sent",
+        block_bytes: u64 = "payload of both",
         air_share: f64 = "share of the medium's time that the lane had",
         packets: u64 = "packets delivered",
         queue_delay_ms: Option<f64> = "mean time of these packets in the queue; null without packets",
