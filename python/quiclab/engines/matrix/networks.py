@@ -10,8 +10,8 @@ from typing import Any
 
 from quiclab._quiclab import Error, ScenarioError
 from quiclab.results.scenario import Scenario
+from quiclab.values.quantities import read
 from quiclab.values.toml_text import to_toml
-from quiclab.values.units import read
 
 Value = str | float
 
