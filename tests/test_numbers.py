@@ -16,7 +16,7 @@ from quiclab.explanations.why.steps import Steps
 from quiclab.results import agreement
 from quiclab.results.answer import Answer, Cause, Remedy
 from quiclab.results.numbers import is_endless, rows, tables
-from quiclab.values import units
+from quiclab.values import quantities
 from quiclab.values.grid import Grid, cell, lines, more
 from quiclab.values.plain_text import short
 from quiclab.values.shapes import WrongError
@@ -272,12 +272,16 @@ def test_numbers_with_units() -> None:
         "360 kB": 360_000.0,
         "7 packets": 7.0,
     }
-    assert {text: units.number(text) for text in read} == read
-    assert units.number(3) == 3.0
+    assert {text: quantities.number(text) for text in read} == read
+    assert quantities.number(3) == 3.0
     for text in ("3", "3 %", "1 BDP", "unlimited", "3 lightyears"):
         with pytest.raises(Error, match=r"expected a number with its unit, like '2 Mbit/s', '45 ms'"):
-            units.number(text)
-    assert (units.read("2 Mbit/s", "bit/s"), units.read("2 Mbit/s", "s"), units.read("x", "s")) == (2e6, None, None)
+            quantities.number(text)
+    assert (quantities.read("2 Mbit/s", "bit/s"), quantities.read("2 Mbit/s", "s"), quantities.read("x", "s")) == (
+        2e6,
+        None,
+        None,
+    )
 
 
 def test_the_nearest_word() -> None:

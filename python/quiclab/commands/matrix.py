@@ -15,7 +15,7 @@ from quiclab.commands.late import late
 from quiclab.commands.output import echo
 from quiclab.values import signals
 from quiclab.values.plain_text import plain
-from quiclab.values.units import read
+from quiclab.values.quantities import read
 
 with late():
     import quiclab.engines.matrix as matrices

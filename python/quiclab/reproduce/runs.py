@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs:
-    """The successful runs of a sweep. What it keeps besides their rows is read on demand."""
+    """The successful runs of a sweep. What it keeps beside their rows is read when it is asked for."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     """One per run: the varied values, by path with the unit as last word (`link.bottleneck.delay_ms`), and the

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from quiclab._quiclab import Error, nearest
+from quiclab._quiclab import Error
 from quiclab.values import arguments
 from quiclab.values.suggestions import listed
 
@@ -277,8 +278,16 @@ def resolve(name: str, names: Iterable[str]) -> str:
         return ends[0]
     if ends:
         raise Error(f"column {name!r} is ambiguous: {listed(ends)}")
-    # Of equal ends, that of the first column.
-    parts = {column.split(".", dots)[-1]: column for column in reversed(known) for dots in range(column.count(".") + 1)}
-    near = nearest(name, list(parts)) if name.isprintable() else None
-    meant = "" if near is None else f"; did you mean {parts[near]!r}?"
-    raise Error(f"no column {name!r}; there are: {listed(known)}{meant}")
+    near = _nearest(name, known)
+    hint = f" (did you mean {near!r}?)" if near else ""
+    raise Error(f"no column {name!r}; there are: {listed(known)}{hint}")
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str | None:
+    """The column whose name, or the end of it, is closest to this one; None if none is close."""
+    ends = {
+        column.split(".", dots)[-1]: column for column in reversed(columns) for dots in range(column.count(".") + 1)
+    }
+    # Pages of papers record this code: with `make papers` it is `nearest` of the simulator, as everywhere else.
+    near = get_close_matches(name, ends, n=1)
+    return ends[near[0]] if near else None

@@ -10,8 +10,8 @@ from typing import Any
 
 from quiclab._quiclab import Error, ScenarioError
 from quiclab.results.scenario import Scenario
+from quiclab.values.quantities import read
 from quiclab.values.toml_text import to_toml
-from quiclab.values.units import read
 
 Value = str | float
 
@@ -94,9 +94,12 @@ def varied(texts: Sequence[str]) -> dict[str, list[str]]:
 def _number(option: str, text: str) -> float:
     low, high, wanted = _RANGES[option]
     unit, scale = _UNITS[option]
-    found = float(text) if _NUMBER.fullmatch(text) else read(text, unit)
-    # Rates, times and shares have no more digits than this.
-    value = None if found is None else found if _NUMBER.fullmatch(text) else round(found / scale, 12)
+    if _NUMBER.fullmatch(text):
+        value: float | None = float(text)
+    else:
+        found = read(text, unit)
+        # 0.07 of 1 is 7 %, and not 7.000000000000001.
+        value = None if found is None else round(found / scale, 12)
     if value is not None and low <= value <= high:
         return value
     raise Error(f"--{option} {text!r}: expected {wanted}")

@@ -17,7 +17,7 @@ from quiclab.engines.play.browser import AVAILABLE_FROM, Order
 from quiclab.engines.play.record import Record, read
 from quiclab.results.scenario import Scenario
 from quiclab.values import toml_text
-from quiclab.values.units import number
+from quiclab.values.quantities import number
 
 PORT = 443
 SERVES_WITHIN_S = 30.0

@@ -10,7 +10,7 @@ from quiclab.explanations.why.steps import Steps
 from quiclab.results import numbers as _results
 from quiclab.results.run import Run
 from quiclab.values.columns import mask, numbers, values
-from quiclab.values.units import number
+from quiclab.values.quantities import number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from quiclab._quiclab import Error
 from quiclab.explanations.why.events import Down, downs
 from quiclab.explanations.why.nodes import PROCESSING, Node
 from quiclab.explanations.why.records import Records
-from quiclab.values.units import number as read
+from quiclab.values.quantities import number as read
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
