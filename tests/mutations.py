@@ -43,12 +43,14 @@ COPIED = (
     "benches",
     "examples/own-controller",
     "examples/own-parts",
+    "examples/pages",
     "examples/traces",
+    "docs/results.md",
     "interop/peers/command-line",
     "python/quiclab/commands/bench.toml",
     "tests/scripts",
 )
-"""What the workspace of the crates needs, and the scripts, so that the table is of one moment."""
+"""What the workspace of the crates and their tests need, and the scripts, so that the table is of one moment."""
 
 PATIENCE_S = 60.0
 """A broken endpoint may go round in a circle."""

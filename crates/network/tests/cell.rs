@@ -121,6 +121,28 @@ fn the_acknowledged_mode_loses_nothing_and_keeps_the_order() {
     }
 }
 
+/// TS 36.322 section 5.2.1: a PDU is retransmitted `max_retransmissions` times, and lost if all these fail.
+#[test]
+fn a_pdu_is_given_up_after_its_repetitions() {
+    let given = [
+        ("mcs", "10"),
+        ("harq_retransmissions", "0"),
+        ("block_errors", "target bler=0.5"),
+        ("max_retransmissions", "2"),
+    ];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    let packets = 4000;
+    for number in 0..packets {
+        // A block each; those behind a lost one tell that it is missing.
+        cell.send(ms(5 * u64::from(number)), (0, 1), number, 100);
+    }
+    cell.run(ms(6 * u64::from(packets)));
+    let lost = cell.lane(0).stats.lost.packets as f64;
+    let expected = f64::from(packets) * 0.5f64.powi(3);
+    assert!((lost / expected - 1.0).abs() < 0.2, "{lost} of {packets}, {expected} expected");
+    assert_eq!(cell.got.len() as u64 + cell.lane(0).stats.lost.packets, u64::from(packets));
+}
+
 #[test]
 fn what_is_lost_in_the_unacknowledged_mode_delays_the_rest_by_t_reordering() {
     let given =

@@ -77,6 +77,16 @@ fn names_and_columns_are_those_of_the_page() {
 }
 
 #[test]
+fn a_block_is_a_row() {
+    let tables = tables(PACKETS);
+    let block = row(find(&tables, "block"), 0);
+    assert!(
+        block.ends_with("bytes=9422 airtime_us=1000 attempt=2 mcs=28 resource_blocks=100 fate=received"),
+        "{block}"
+    );
+}
+
+#[test]
 fn rows_of_each_table() {
     let tables = tables(PACKETS);
     let first = |name: &str, at: usize| row(find(&tables, name), at);

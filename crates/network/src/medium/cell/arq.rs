@@ -203,3 +203,28 @@ impl Arq {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS 36.322 section 5.2.3: no report is sent until t-StatusProhibit expires.
+    #[test]
+    fn a_report_waits_for_the_prohibit_timer() {
+        let ms = Duration::from_millis;
+        let mut arq = Arq::new(ArqOptions {
+            poll_pdus: 32,
+            poll_bytes: 25_000,
+            poll_again: ms(45),
+            prohibit: ms(10),
+            repeats: 32,
+            window: 512,
+        });
+        let at = |span| Time::ZERO + ms(span);
+        arq.want_report();
+        assert!(arq.reports(at(3), 0), "the first report waits for nothing");
+        arq.reported(at(3));
+        arq.want_report();
+        assert_eq!([4, 12, 13].map(|now| arq.reports(at(now), 0)), [false, false, true]);
+    }
+}

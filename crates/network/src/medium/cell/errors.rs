@@ -79,3 +79,32 @@ impl BlockErrors {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chase combining: the powers of all attempts add up.
+    #[test]
+    fn each_attempt_adds_to_all_before_it() {
+        let mut stream = Generator::new(1, "test");
+        let mut block = Block { mcs: 10, bytes: 100, ..Block::default() };
+        let sum = |db: &[f64]| 10.0 * db.iter().map(|db| 10f64.powf(db / 10.0)).sum::<f64>().log10();
+        let attempts = [3.0, -1.0, 5.0, 2.0];
+        for (at, db) in attempts.into_iter().enumerate() {
+            block.attempt += 1;
+            BlockErrors::Curve.fails(|| db, Standard::Lte, &mut block, &mut stream);
+            let all = sum(&attempts[..=at]);
+            assert!(
+                (block.combined_db - all).abs() < 1e-9,
+                "{}: {} dB, not {all}",
+                at + 1,
+                block.combined_db
+            );
+        }
+        // A new block begins anew.
+        block.attempt = 1;
+        BlockErrors::Curve.fails(|| 4.0, Standard::Lte, &mut block, &mut stream);
+        assert_eq!(block.combined_db, 4.0);
+    }
+}

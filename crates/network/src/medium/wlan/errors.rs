@@ -102,3 +102,18 @@ impl Link {
         draw < self.errors.probability(at, modulation, bytes, &mut self.channel)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_by_rate_are_those_of_the_rate() {
+        let modulation = |bits| Modulation::Ofdm { bits, extension: 0 };
+        // 24 bits of a symbol are 6 Mbit/s.
+        let errors = FrameErrors::Target(0.1, vec![(Rate::from_bits_per_sec(6_000_000), 0.4)]);
+        let of =
+            |bits| errors.probability(Time::ZERO, (modulation(bits), 1500), &mut Channel::constant(20.0));
+        assert_eq!([of(24), of(36), of(216)], [0.4, 0.1, 0.1]);
+    }
+}
