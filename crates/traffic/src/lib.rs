@@ -25,8 +25,8 @@ mod video;
 pub use changes::room as changes;
 pub use profile::{
     Branch, Build, Many, Misfit, Names, OptionCheck, OptionError, Outline, PlugError, Profile, Property,
-    UNREGISTERED, alpn, branch_from, branch_of, build, check, goes_over_quic, keeps_time, many, needs_datagrams,
-    needs_partial_resets, outline, plug, room, tcp_connections, uploads_one_way,
+    UNREGISTERED, alpn, branch_from, branch_of, build, check, goes_over_quic, keeps_time, many,
+    needs_datagrams, needs_partial_resets, outline, plug, room, tcp_connections, uploads_one_way,
 };
 
 use transport::Application;

@@ -296,7 +296,6 @@ impl DvbRcs2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::direction::LINK;
     use crate::exits::Exits;
     use crate::link::{Link, LinkOptions};
     use crate::packet::Packet;

@@ -112,8 +112,7 @@ mod tests {
         let modulation = |bits| Modulation::Ofdm { bits, extension: 0 };
         // 24 bits of a symbol are 6 Mbit/s.
         let errors = FrameErrors::Target(0.1, vec![(Rate::from_bits_per_sec(6_000_000), 0.4)]);
-        let of =
-            |bits| errors.probability(Time::ZERO, (modulation(bits), 1500), &mut Channel::constant(20.0));
+        let of = |bits| errors.probability(Time::ZERO, modulation(bits), 1500, &mut Channel::constant(20.0));
         assert_eq!([of(24), of(36), of(216)], [0.4, 0.1, 0.1]);
     }
 }
