@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_have_the_shape_of_the_model() {
+    fn pages_of_ns3_have_the_shape_of_the_model() {
         for page in pages_of(&ROW, &[], 1, 500) {
             assert_eq!(page.check(), Ok(()));
             let mains = page.objects.iter().filter(|object| object.kind == Kind::Main).count();

@@ -249,7 +249,8 @@ impl Link {
     /// What the end has to say at the end of the run: all measurements together, and those with a name by their names.
     pub(crate) fn report(&self) -> Report {
         let State { progress, measured, .. } = &*self.state();
-        let objects: Vec<ObjectLoad> = measured.iter().enumerate().map(object).collect();
+        let objects: Vec<ObjectLoad> =
+            (0..).zip(measured.iter()).map(|(number, measured)| object(number, measured)).collect();
         let mut names: Vec<&str> = Vec::new();
         for name in measured.iter().filter_map(|one| one.name.as_deref()) {
             if !names.contains(&name) {
@@ -281,7 +282,7 @@ impl Link {
     }
 }
 
-fn object((number, measured): (usize, &Measured)) -> ObjectLoad {
+fn object(number: usize, measured: &Measured) -> ObjectLoad {
     ObjectLoad {
         page: 0,
         object: number,

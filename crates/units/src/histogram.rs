@@ -1,8 +1,8 @@
-//! A distribution of durations with quantiles accurate to 1.6 %.
+//! A distribution of durations with quantiles accurate to 3.2 %, the width of a bucket.
 
 use crate::Duration;
 
-/// The number of buckets per power of two, which makes quantiles accurate to 1.6 %.
+/// The number of buckets per power of two, which makes quantiles accurate to 3.2 %, the width of a bucket.
 const STEPS: usize = 32;
 /// Samples below this share one bucket: 2^13 ns = 8 us.
 const LOWEST: u32 = 13;
@@ -91,7 +91,7 @@ impl Histogram {
     pub fn mean(&self) -> Option<Duration> {
         (self.count > 0).then(|| Duration::from_nanos((self.sum_ns / u128::from(self.count)) as u64))
     }
-    /// The value that the share `q` of the samples does not exceed (within 1.6 %); `None` without any.
+    /// The value that the share `q` of the samples does not exceed (within 3.2 %); `None` without any.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((self.count as f64 * q).ceil() as u64).clamp(1, self.count.max(1));
         if rank <= self.zeros && self.count > 0 {

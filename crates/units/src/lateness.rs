@@ -23,7 +23,7 @@ impl Lateness {
     pub fn max(&self) -> Duration {
         self.largest
     }
-    /// The delay that this share, from 0 to 1, does not exceed, within 1.6 % or, below 8 us, within 8 us; zero if there is none.
+    /// The delay that this share, from 0 to 1, does not exceed, within 3.2 % or, below 8 us, within 8 us; zero if there is none.
     pub fn quantile(&self, share: f64) -> Duration {
         self.delays.quantile(share).unwrap_or(Duration::ZERO).min(self.largest)
     }

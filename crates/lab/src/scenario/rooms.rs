@@ -46,11 +46,12 @@ fn all() -> Vec<Room> {
 /// * `topic` is the name of the room from which an option takes its component or its list of components. It is null for
 ///   other options.
 pub fn rooms_json() -> String {
-    let rooms: Vec<Json> = topics::by_topic(all()).iter().map(room_json).collect();
+    let rooms: Vec<Json> =
+        topics::by_topic(all()).iter().map(|(topic, room)| room_json(topic, room)).collect();
     Json::from(rooms).to_string()
 }
 
-fn room_json((topic, room): &(&Topic, Room)) -> Json {
+fn room_json(topic: &Topic, room: &Room) -> Json {
     let rows = room.rows.iter().map(|row| {
         let parameters: Vec<Json> = row.parameters.iter().map(parameter_json).collect();
         let page = topic.page_of(row.name);

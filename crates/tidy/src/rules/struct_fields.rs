@@ -8,12 +8,10 @@ use crate::{Finding, Rule, Tree};
 const MAX_FIELDS: usize = 24;
 
 /// Structs with more, and why.
-const OTHERS: [(&str, &str, Why); 5] = [
+const OTHERS: [(&str, &str, Why); 3] = [
     ("crates/quic/src/stats.rs", "Stats", Why::Record),
     ("crates/tcp/src/stats.rs", "Stats", Why::Record),
     (QUIC.file, QUIC.name, Why::OwnRule),
-    ("crates/congestion/src/bbr3/mod.rs", "Bbr3", Why::AtMost(31)),
-    ("crates/congestion/src/bbr1/mod.rs", "Bbr1", Why::AtMost(25)),
 ];
 
 /// Why a struct has more fields. Structs of options, which are `derive(Options)`, need no reason: each field is a row.
@@ -23,8 +21,6 @@ enum Why {
     Record,
     /// Another rule limits them: `shared_fields`.
     OwnRule,
-    /// It has not been divided; it may not grow.
-    AtMost(usize),
 }
 
 pub(super) const RULE: Rule = Rule {
@@ -39,15 +35,10 @@ fn check(tree: &Tree) -> Vec<Finding> {
     for file in tree.ending(".rs").filter(|file| file.path.starts_with("crates/") && !file.is_test()) {
         let code = code::without_tests(&file.text);
         for Declared { name, at, fields } in structs(&code::tokens(&code)) {
-            let why = OTHERS.iter().find(|(path, known, _)| *path == file.path && *known == name);
-            let most = match why {
-                None if is_options(&code[..at]) => usize::MAX,
-                None => MAX_FIELDS,
-                Some((_, _, Why::Record | Why::OwnRule)) => usize::MAX,
-                Some((_, _, Why::AtMost(most))) => *most,
-            };
-            let needless = why.is_some() && fields <= MAX_FIELDS;
-            if fields > most || needless {
+            let listed = OTHERS.iter().any(|(path, known, _)| *path == file.path && *known == name);
+            let needless = listed && fields <= MAX_FIELDS;
+            let free = listed || is_options(&code[..at]);
+            if needless || fields > MAX_FIELDS && !free {
                 let advice = if needless {
                     "take it out of the list of this rule"
                 } else {
@@ -133,10 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_of_the_list_may_not_grow_and_leaves_it_when_it_is_small() {
-        for (path, name, why) in OTHERS {
-            let Why::AtMost(most) = why else { continue };
-            for (fields, more) in [(most, 0), (most + 1, 1), (MAX_FIELDS, 1)] {
+    fn a_struct_leaves_the_list_when_it_is_small() {
+        for (path, name, _) in OTHERS {
+            for (fields, more) in [(MAX_FIELDS + 1, 0), (MAX_FIELDS, 1)] {
                 assert_eq!(found(path, &declared(name, fields)), more, "{name} with {fields}");
             }
         }

@@ -30,7 +30,7 @@ pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
 };
 
 /// A line: the time since the start, and the size in bytes.
-type Row = (Duration, u64);
+type Datagram = (Duration, u64);
 
 /// The units of time, and the power of ten that makes nanoseconds of each.
 const UNITS: [(&str, u32); 4] = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
@@ -67,14 +67,14 @@ fn sizes(arguments: &Arguments) -> (u64, u64) {
 /// # Errors
 /// `LINE: description`, if the header is unknown, a cell is not a valid number, the times decrease, or there are no
 /// lines.
-fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
+fn parse(text: &str) -> Result<(Vec<Datagram>, Vec<String>), String> {
     let mut reader = Reader::new(text);
     let header = reader.first();
     let (places, unit, power) =
         columns(&mut reader).map_err(|problem| format!("{}: {problem}", header.number))?;
     reader.keep(places.into_iter());
     let mut notes: Vec<String> = reader.skipped(&COLUMNS).into_iter().collect();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Datagram> = Vec::new();
     let (mut rounded, mut first, mut cells) = (0, 0, Vec::new());
     while let Some(line) = reader.next(&mut cells) {
         let at = line.number;
@@ -147,7 +147,7 @@ fn row<'a>(
     cells: &[&'a str],
     [time, size]: [usize; 2],
     power: u32,
-) -> Result<(Row, bool), String> {
+) -> Result<(Datagram, bool), String> {
     if let Some(fault) = reader.miscounted(cells.len()) {
         return Err(fault);
     }
@@ -163,7 +163,7 @@ fn row<'a>(
 }
 
 struct Replay {
-    rows: std::vec::IntoIter<Row>,
+    rows: std::vec::IntoIter<Datagram>,
     before: Duration,
 }
 

@@ -73,8 +73,9 @@ fn ack_ratio(flow: &Flow) -> u64 {
 fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
     let (sizes, ratio) = (WireSizes::of(flow), ack_ratio(flow));
-    let receives = |hops: &[usize], node| hops.iter().any(|hop| network.1.end_of(*hop).0 as usize == node);
-    let most = network.0.processing().filter_map(|(node, server)| {
+    let receives =
+        |hops: &[usize], node| hops.iter().any(|hop| network.topology.end_of(*hop).0 as usize == node);
+    let most = network.scenario.processing().filter_map(|(node, server)| {
         let ServerOptions { packet, byte, .. } = ServerOptions::of(&server.arguments);
         let ack = network::processing::ack_time(&server.arguments);
         let of_data = if receives(data, node) { packet + byte * sizes.data } else { Duration::ZERO };
@@ -93,7 +94,7 @@ fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Op
     (most < rate).then(|| {
         format!(
             "node {} takes {}: with an acknowledgement for every {ratio} packets the flow gets about {} of the {} of {name}",
-            network.0.nodes[node].name,
+            network.scenario.nodes[node].name,
             times.join(" and "),
             rounded(most),
             rounded(rate)
@@ -105,7 +106,10 @@ fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Op
 fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let hops = if uploads(flow) { route.there } else { route.back };
     let (rate, name, _) = slowest(network, hops)?;
-    let hop = hops.iter().map(|at| network.0.hop(network.1.hop(*at))).find(|hop| hop.label == name)?;
+    let hop = hops
+        .iter()
+        .map(|at| network.scenario.hop(network.topology.hop(*at)))
+        .find(|hop| hop.label == name)?;
     // The queue of a link layer has no rate of its own, and a queue that is managed is as long as its targets.
     hop.mean_rate()?;
     let queue = hop.arguments.value(DirectionOptions::QUEUE);
@@ -118,15 +122,16 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
             "the queue of {name} has no limit: a flow that fills it adds delay without end; an AQM (fq-codel) or a limit avoids that"
         ));
     }
-    let link = network.0.links.iter().find(|link| name.starts_with(&format!("{} ", link.name)));
+    let link = network.scenario.links.iter().find(|link| name.starts_with(&format!("{} ", link.name)));
     let round_trip = link.map_or(route.rtt, crate::scenario::model::Link::round_trip);
     let bound = Bound::new(limit, setup(hop.arguments, round_trip));
     let packet = WireSizes::of(flow).data;
     let bytes = bound.bytes.min(bound.packets.saturating_mul(packet));
     // The loop that fills the queue ends at the proxies before and after it.
     let loops = parts(network, flow, route);
-    let bottleneck =
-        |part: &&Part<'_>| part.data.iter().any(|at| network.0.hop(network.1.hop(*at)).label == name);
+    let bottleneck = |part: &&Part<'_>| {
+        part.data.iter().any(|at| network.scenario.hop(network.topology.hop(*at)).label == name)
+    };
     let rtt = loops.iter().find(bottleneck).expect("each hop of the data is in a part of its way").rtt;
     // Less than two packets cannot be in flight.
     let product = rate.bytes_in(rtt).as_bytes().max(2 * packet);
@@ -164,7 +169,8 @@ fn forgotten_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Opt
         Protocol::Quic => network::Protocol::Udp,
         Protocol::Tcp => network::Protocol::Tcp,
     };
-    let nodes = route.there.iter().map(|hop| &network.0.nodes[network.1.end_of(*hop).0 as usize]);
+    let nodes =
+        route.there.iter().map(|hop| &network.scenario.nodes[network.topology.end_of(*hop).0 as usize]);
     nodes.into_iter().find_map(|node| {
         let NodeKind::Middlebox(kind) = &node.kind else { return None };
         let timeout = network::middlebox::forgets_after(kind, protocol)?;

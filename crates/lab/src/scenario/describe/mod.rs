@@ -19,7 +19,11 @@ use units::parameter::{Arguments, Choice, Component, Key, Limit, Options, Room, 
 use units::{Duration, Rate, Size};
 
 /// A scenario, and its graph.
-type Surveyed<'a> = (&'a Scenario, &'a Topology);
+#[derive(Clone, Copy)]
+struct Surveyed<'a> {
+    scenario: &'a Scenario,
+    topology: &'a Topology,
+}
 
 /// The end of the subject of a line about files.
 const FILES: &str = ", files";
@@ -385,18 +389,19 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         route.expect("the reader refuses flows without a route")
     };
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
-    let base = base_rtt((scenario, topology), there.iter().chain(&back));
+    let network = Surveyed { scenario, topology };
+    let base = base_rtt(network, there.iter().chain(&back));
     let mut lines = vec![(subject.clone(), first)];
     for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
         let subject = format!("{subject}, {} to {}", name(from), name(to));
-        lines.push((subject, path_words((scenario, topology), path, base)));
+        lines.push((subject, path_words(network, path, base)));
     }
     lines.extend(told_of_files(&subject, &flow.application.arguments));
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
-    let foreseen = foreseen::warnings((scenario, topology), flow, &route);
+    let foreseen = foreseen::warnings(network, flow, &route);
     lines.extend(
-        warnings::of_flow((scenario, topology), flow, &route)
-            .chain(credit::warnings((scenario, topology), flow, &route))
+        warnings::of_flow(network, flow, &route)
+            .chain(credit::warnings(network, flow, &route))
             .chain(foreseen)
             .map(|(option, words)| (warnings::subject(&subject, &option), words)),
     );
@@ -453,7 +458,7 @@ struct BaseRtt {
 
 /// The base RTT of the hops of both directions.
 fn base_rtt<'a>(
-    (scenario, topology): (&Scenario, &Topology),
+    Surveyed { scenario, topology }: Surveyed<'_>,
     hops: impl Iterator<Item = &'a usize>,
 ) -> BaseRtt {
     let mut base = BaseRtt { least: Duration::ZERO, is_bound: false };
@@ -477,7 +482,7 @@ fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
 /// what exceeds its rate may be one.
 fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
     let policers = path.iter().filter_map(|at| {
-        let HopView { label, arguments, .. } = network.0.hop(network.1.hop(*at));
+        let HopView { label, arguments, .. } = network.scenario.hop(network.topology.hop(*at));
         let queue = arguments.value(DirectionOptions::QUEUE);
         Some((network::queue::policed_rate(&queue)?, format!("the policer of {label}"), false))
     });
@@ -485,7 +490,10 @@ fn slowest(network: Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)
 }
 
 /// The slowest hop of a path, as above, by what it can transmit.
-fn slowest_hop((scenario, topology): Surveyed<'_>, path: &[usize]) -> Option<(Rate, String, bool)> {
+fn slowest_hop(
+    Surveyed { scenario, topology }: Surveyed<'_>,
+    path: &[usize],
+) -> Option<(Rate, String, bool)> {
     let rates = path.iter().filter_map(|at| {
         let hop = topology.hop(*at);
         let view = scenario.hop(hop);
@@ -497,7 +505,7 @@ fn slowest_hop((scenario, topology): Surveyed<'_>, path: &[usize]) -> Option<(Ra
     rates.min_by_key(|(rate, ..)| *rate)
 }
 
-fn path_words(network: (&Scenario, &Topology), path: &[usize], base: BaseRtt) -> String {
+fn path_words(network: Surveyed<'_>, path: &[usize], base: BaseRtt) -> String {
     // The product of a bound with anything is an estimate.
     let (at_least, about) = if base.is_bound { ("at least ", "about ") } else { ("", "") };
     let rtt = base.least;

@@ -53,7 +53,7 @@ pub(super) fn parts<'a>(network: Surveyed<'a>, flow: &Flow, route: &Route<'a>) -
     // The sides of a proxy that the data arrive at, and leave from.
     let (arrive, leave) =
         if uploads(flow) { (Side::Client, Side::Server) } else { (Side::Server, Side::Client) };
-    let node_after = |hop: usize| network.1.end_of(hop);
+    let node_after = |hop: usize| network.topology.end_of(hop);
     let mut found = Vec::new();
     let (mut begin, mut end, mut sender) = (0, back.len(), End::Host);
     for (at, hop) in data.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(super) fn parts<'a>(network: Surveyed<'a>, flow: &Flow, route: &Route<'a>) -
 }
 
 /// The proxy at a node: the name of the node, and its options.
-fn proxy_at((scenario, _): Surveyed<'_>, node: NodeId) -> Option<(&str, &Component)> {
+fn proxy_at(Surveyed { scenario, .. }: Surveyed<'_>, node: NodeId) -> Option<(&str, &Component)> {
     let node = &scenario.nodes[node.0 as usize];
     match &node.kind {
         NodeKind::Middlebox(kind) if proxy::row(kind.name).is_some() => Some((&node.name, kind)),

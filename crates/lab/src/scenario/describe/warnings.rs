@@ -1,12 +1,12 @@
 //! What is valid in a scenario and may not be intended.
 
-use super::{rounded, setup, slowest_hop};
+use super::{Surveyed, rounded, setup, slowest_hop};
 use crate::scenario::model::{Flow, IpVersion, NodeKind, Protocol, Scenario};
 use crate::scenario::stacks::without_effect;
 use crate::scenario::topology::{Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
 use network::queue::Bound;
-use network::{DirectionOptions, Hop, Topology};
+use network::{DirectionOptions, Hop};
 use random::Generator;
 use traffic::Outline;
 use units::Duration;
@@ -45,7 +45,7 @@ pub(super) fn of_direction(values: &Arguments, round_trip: Duration) -> impl Ite
 
 /// The warnings about a flow.
 pub(super) fn of_flow(
-    network: (&Scenario, &Topology),
+    network: Surveyed<'_>,
     flow: &Flow,
     route: &Route<'_>,
 ) -> impl Iterator<Item = Warning> {
@@ -53,9 +53,9 @@ pub(super) fn of_flow(
     let mut stops = route.there.windows(2).filter_map(|hops| stop_words(network, [hops[0], hops[1]]));
     let found = [
         ("", stops.next().or_else(|| mtu_words(network, flow, hops()))),
-        ("resume", resume_words(network.0, flow)),
+        ("resume", resume_words(network.scenario, flow)),
         ("duration", time_words(network, flow, route)),
-        ("stack", stack_words(network.0, flow)),
+        ("stack", stack_words(network.scenario, flow)),
     ];
     found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)))
 }
@@ -86,13 +86,13 @@ pub(super) fn uploads(flow: &Flow) -> bool {
 }
 
 /// A warning about a transfer that cannot be complete by the end of the run.
-fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Option<String> {
+fn time_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let Outline { size, uploads, .. } = outline(flow);
     let size = size?;
     let (rate, name, _) = slowest_hop(network, if uploads { route.there } else { route.back })?;
     let needed = rate.time_for(size) + route.rtt;
     let start = if flow.after.is_some() { Duration::ZERO } else { flow.start };
-    let end = flow.stop.unwrap_or(network.0.duration).min(network.0.duration);
+    let end = flow.stop.unwrap_or(network.scenario.duration).min(network.scenario.duration);
     let left = Duration::from_nanos(end.as_nanos().saturating_sub(start.as_nanos()));
     (needed > left).then(|| {
         // To whole milliseconds, and no less.
@@ -152,7 +152,7 @@ fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
 }
 
 /// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.
-fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) -> Option<String> {
+fn stop_words(Surveyed { scenario, topology }: Surveyed<'_>, hops: [usize; 2]) -> Option<String> {
     let at = topology.end_of(hops[0]);
     let node = &scenario.nodes[at.0 as usize];
     let NodeKind::Middlebox(kind) = &node.kind else { return None };
@@ -177,7 +177,7 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
 
 /// A warning about packets that are larger than the MTU of the path.
 fn mtu_words<'a>(
-    (scenario, topology): (&Scenario, &Topology),
+    Surveyed { scenario, topology }: Surveyed<'_>,
     flow: &Flow,
     path: impl Iterator<Item = &'a usize>,
 ) -> Option<String> {
