@@ -444,7 +444,6 @@ fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
         [Some(only), None] | [None, Some(only)] => only.clone(),
         [None, None] => return,
     };
-    let done = tally.done > 0;
     let value = table! {
         "number": tally.started,
         "completed": tally.done,
@@ -456,7 +455,7 @@ fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
         "delay_p75_ms": ms(tally.spans.quantile(0.75)),
         "delay_p95_ms": ms(tally.spans.quantile(0.95)),
         "delay_p99_ms": ms(tally.spans.quantile(0.99)),
-        "delay_max_ms": ms(done.then_some(tally.longest)),
+        "delay_max_ms": ms(tally.spans.longest()),
         "deadline_misses": if tally.deadlines { Value::from(tally.late + tally.missing()) } else { Value::Null },
     };
     entry.add(tally.what, value);

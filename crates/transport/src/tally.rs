@@ -17,8 +17,6 @@ pub struct Tally {
     pub deadlines: bool,
     /// The time that each completed one took.
     pub spans: Histogram,
-    /// The longest of them.
-    pub longest: Duration,
 }
 
 impl Tally {
@@ -32,7 +30,6 @@ impl Tally {
         self.done += 1;
         self.late += u64::from(deadline.is_some_and(|deadline| span > deadline));
         self.spans.add(span);
-        self.longest = self.longest.max(span);
     }
 
     /// The counts of both ends together: one observes the start, the other the completion.
@@ -66,7 +63,7 @@ mod tests {
         reader.add(Duration::from_millis(6), deadline);
         for joined in [writer.joined(&reader), reader.joined(&writer)] {
             assert_eq!((joined.started, joined.done, joined.late, joined.missing()), (3, 2, 1, 1));
-            assert_eq!(joined.longest, Duration::from_millis(6));
+            assert_eq!(joined.spans.longest(), Some(Duration::from_millis(6)));
         }
     }
 }

@@ -9,7 +9,7 @@ const LOWEST: u32 = 13;
 const OCTAVES: usize = 26;
 
 /// A distribution of durations, in limited memory: 128 bytes for each power of two that has samples.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Histogram {
     /// The buckets of the powers of two that have samples, in the order in which these got their first one.
     buckets: Vec<[u32; STEPS]>,
@@ -19,6 +19,23 @@ pub struct Histogram {
     zeros: u64,
     count: u64,
     sum_ns: u128,
+    /// The shortest sample, and the longest one.
+    shortest: Duration,
+    longest: Duration,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram {
+            buckets: Vec::new(),
+            places: [0; OCTAVES],
+            zeros: 0,
+            count: 0,
+            sum_ns: 0,
+            shortest: Duration::MAX,
+            longest: Duration::ZERO,
+        }
+    }
 }
 
 impl Histogram {
@@ -26,6 +43,8 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, sample: Duration) {
         self.count += 1;
+        self.shortest = self.shortest.min(sample);
+        self.longest = self.longest.max(sample);
         if sample.is_zero() {
             self.zeros += 1;
             return;
@@ -76,6 +95,8 @@ impl Histogram {
         self.count += other.count;
         self.zeros += other.zeros;
         self.sum_ns += other.sum_ns;
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
         for (octave, buckets) in other.octaves().enumerate() {
             let Some(buckets) = buckets else { continue };
             for (bucket, more) in self.octave(octave).iter_mut().zip(buckets) {
@@ -91,7 +112,12 @@ impl Histogram {
     pub fn mean(&self) -> Option<Duration> {
         (self.count > 0).then(|| Duration::from_nanos((self.sum_ns / u128::from(self.count)) as u64))
     }
-    /// The value that the share `q` of the samples does not exceed (within 3.2 %); `None` without any.
+    /// The longest sample; `None` without any.
+    pub fn longest(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.longest)
+    }
+    /// The value that the share `q` of the samples does not exceed (within 3.2 %, and no less than the shortest and no more than
+    /// the longest sample); `None` without any.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((self.count as f64 * q).ceil() as u64).clamp(1, self.count.max(1));
         if rank <= self.zeros && self.count > 0 {
@@ -113,7 +139,8 @@ impl Histogram {
         // The samples of a bucket are assumed to be spread evenly over it.
         let within =
             (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * in_bucket)) as u64;
-        Some(Duration::from_nanos((1 << octave) + step * width + within))
+        let found = Duration::from_nanos((1 << octave) + step * width + within);
+        Some(found.clamp(self.shortest, self.longest))
     }
 }
 
@@ -142,6 +169,25 @@ mod tests {
             let bound = if q == 1.0 { 0.016 } else { 0.003 };
             assert!((found / (q * 1e8) - 1.0).abs() < bound, "{q}: {found}");
         }
+    }
+
+    #[test]
+    fn quantiles_lie_between_the_shortest_and_the_longest_sample() {
+        for samples in
+            [&[16_800_000][..], &[20_000_000, 20_000_001, 20_000_002], &[107_500_000, 20_000_000, 9_000]]
+        {
+            let (mut histogram, mut merged) = (Histogram::default(), Histogram::default());
+            samples.iter().for_each(|ns| histogram.add(Duration::from_nanos(*ns)));
+            merged.merge(&histogram);
+            let [least, most] =
+                [samples.iter().min(), samples.iter().max()].map(|ns| Duration::from_nanos(*ns.unwrap()));
+            assert_eq!(merged.longest(), Some(most));
+            for q in [0.0, 0.05, 0.5, 0.99, 1.0] {
+                let found = merged.quantile(q).unwrap();
+                assert!(least <= found && found <= most, "{samples:?} {q}: {found}");
+            }
+        }
+        assert_eq!(Histogram::default().longest(), None);
     }
 
     #[test]

@@ -6,14 +6,12 @@ use crate::{Duration, Histogram};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lateness {
     delays: Histogram,
-    largest: Duration,
 }
 
 impl Lateness {
     /// Adds a delay.
     pub fn note(&mut self, late: Duration) {
         self.delays.add(late);
-        self.largest = self.largest.max(late);
     }
     /// The number of delays.
     pub fn count(&self) -> u64 {
@@ -21,11 +19,11 @@ impl Lateness {
     }
     /// The largest delay; zero if there is none.
     pub fn max(&self) -> Duration {
-        self.largest
+        self.delays.longest().unwrap_or(Duration::ZERO)
     }
     /// The delay that this share, from 0 to 1, does not exceed, within 3.2 % or, below 8 us, within 8 us; zero if there is none.
     pub fn quantile(&self, share: f64) -> Duration {
-        self.delays.quantile(share).unwrap_or(Duration::ZERO).min(self.largest)
+        self.delays.quantile(share).unwrap_or(Duration::ZERO)
     }
 }
 
