@@ -20,7 +20,7 @@ class Ring(quiclab.Scheduler):
 
     last = -1
 
-    def next(self, view: quiclab.View) -> int:
+    def next(self, view: quiclab.SchedulerView) -> int:
         """The next one in the circle."""
         return min((stream for stream in self.ready if stream > self.last), default=min(self.ready))
 

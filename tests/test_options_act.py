@@ -186,7 +186,7 @@ APART: dict[str, dict[str, tuple[str, ...]]] = {
 
 def options() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each option of the tables in `PLACES`: the room, the row, the option."""
-    for room in quiclab.rooms():
+    for room in quiclab.topics():
         for row in room["rows"]:
             if ":" in row["name"]:
                 continue
@@ -228,7 +228,7 @@ def values(option: dict[str, Any]) -> Iterator[str]:
         yield from ('"5 packets"', '"200 packets"')
     elif kind.startswith("one of the "):
         names: list[dict[str, Any]] = next(
-            (room["rows"] for room in quiclab.rooms() if room["name"] == kind.removeprefix("one of the ")), []
+            (room["rows"] for room in quiclab.topics() if room["name"] == kind.removeprefix("one of the ")), []
         )
         yield from (_component(row["name"], NEEDED.get(row["name"], {})) for row in names if row["name"] != bare)
     elif " | " in kind:

@@ -13,7 +13,7 @@ pub struct Acknowledgements {
     pub reordering_threshold: u64,
 }
 
-/// Options of `[transport]`. A stack uses those that its row names; it has no equivalent of the others, or decides by itself.
+/// Options of `[transport]`. A stack uses those that its row names; for the others it has no equivalent, or its own rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// `controller`: one of those that the row of the stack names.

@@ -14,8 +14,11 @@ pub(crate) fn select(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> 
 fn is_recorded(scenario: &Scenario, table: &str) -> bool {
     match TableName::of_word(table) {
         Some(table) => scenario.record.value(RecordOptions::TABLES).contains(&table),
-        // Those of packets and of blocks are there only if they were asked for.
-        None => true,
+        None => {
+            // They are there only if they were asked for.
+            assert!(["packet", "block"].contains(&table), "`tables` has the word of the table {table}");
+            true
+        }
     }
 }
 

@@ -319,6 +319,12 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [&EndReport
         entry.add("playback", Value::Table(numbers.collect()));
     }
     counted(&mut entry, [&client.tally, &server.tally]);
+    let names = [client, server].map(|end| end.parts.iter().map(|one| &one.name));
+    let [of_client, of_server] = names;
+    assert!(
+        is_outside(flow.application.name) || of_client.eq(of_server),
+        "the applications of a mix have two ends each"
+    );
     let named = |ends: &[Part], name: &str| ends.iter().find(|part| part.name == name).cloned();
     let only_there = server.parts.iter().filter(|part| named(&client.parts, &part.name).is_none());
     let parts = client.parts.iter().chain(only_there).map(|one| {

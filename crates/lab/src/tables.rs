@@ -62,7 +62,7 @@ const NUMBERS: &[(&str, &str)] = &[
 ];
 
 /// The tables of a run and the numbers of its summary as JSON: `{tables: [{name, about, columns: [{name, about, kind, optional}]}],
-/// summary: {about, numbers: [{name, about}]}}`. The kind of a column is `number`, `flag` or `text`; one that is optional may be null.
+/// summary: {about, numbers: [...]}}`, numbers being like columns. The kind of a column is `number`, `flag` or `text`; one that is optional may be null.
 pub fn tables_json() -> String {
     let tables = TABLES.iter().map(|table| {
         let columns = table.columns.iter().map(|column| {
@@ -75,7 +75,9 @@ pub fn tables_json() -> String {
         });
         json!({ "name": table.name, "about": table.about, "columns": columns.collect::<Vec<_>>() })
     });
-    let numbers = NUMBERS.iter().map(|(name, about)| json!({ "name": name, "about": about }));
+    let numbers = NUMBERS
+        .iter()
+        .map(|(name, about)| json!({ "name": name, "about": about, "kind": "number", "optional": true }));
     let summary = json!({ "about": SUMMARY, "numbers": numbers.collect::<Vec<_>>() });
     json!({ "tables": tables.collect::<Vec<_>>(), "summary": summary }).to_string()
 }

@@ -127,6 +127,8 @@ fn memory_is_bounded() {
 
 fn a_run_without_tables_does_not_grow_with_its_length() {
     for protection in ["null", "tls"] {
+        // What the first run makes for all others counts for none.
+        cost(ENDLESS, 1, protection);
         let (short_calls, short_most, short_packets) = cost(ENDLESS, 10, protection);
         let (long_calls, long_most, long_packets) = cost(ENDLESS, 100, protection);
         assert!(long_packets > 9 * short_packets, "{long_packets} {short_packets}");

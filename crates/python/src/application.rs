@@ -187,7 +187,7 @@ impl PythonEnd {
                 if count > MOST_CALLS {
                     let (place, at) = (place_of_method(object, method), now.as_secs_f64());
                     return Err(Error::new_err(format!(
-                        "{place}{method} at {at} s is call {count} of this end within {WINDOW}; expected that time goes on"
+                        "{place}{method} at {at} s: this end was called {count} times within {WINDOW}; expected fewer calls, or a later wake_s"
                     )));
                 }
                 call(py, object)?;

@@ -200,15 +200,16 @@ impl Link {
         TRANSPORT.with(|transport| act(&mut state, transport, now))
     }
 
-    /// Writes what has waited for room on a stream. Returns whether something has, and nothing does any more.
+    /// Writes what has waited for room on a stream. Returns whether something has, and more can be written now.
     pub(crate) fn resume(&self, stream: StreamId, transport: &mut dyn Transport) -> bool {
         let state = &mut *self.state();
         let Some(waiting) = state.waiting.get_mut(&stream) else { return false };
         match waiting.flush(stream, transport) {
             Ok(false) | Err(StreamError::Blocked) => false,
             flushed => {
+                let more = flushed.is_ok() && !waiting.ends;
                 state.waiting.remove(&stream);
-                flushed.is_ok()
+                more
             }
         }
     }

@@ -38,7 +38,7 @@ enum Kind {
 pub struct Watch(Arc<AtomicBool>);
 
 impl Watch {
-    /// A watched stream; its forks are watched too.
+    /// A watched generator; its forks are watched too.
     pub fn stream(&self) -> Generator {
         Generator(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
     }
@@ -50,18 +50,18 @@ impl Watch {
 }
 
 impl Generator {
-    /// The stream of the component `name` in the run with this `seed`. Equal arguments yield equal streams.
+    /// The generator of the component `name` in the run with this `seed`. Equal arguments yield equal numbers.
     pub fn new(seed: u64, name: &str) -> Generator {
         Generator(Kind::Seeded(seeded(seed, name)))
     }
 
-    /// A stream whose numbers come from `source`. Nothing that draws from it can be repeated.
+    /// A generator whose numbers come from `source`. Nothing that draws from it can be repeated.
     pub fn foreign(source: &'static dyn Source) -> Generator {
         Generator(Kind::Foreign(source))
     }
 
     /// A new stream for a part of the component that owns this one. The fork of a seeded stream depends on `name` and
-    /// on the draws made before, and counts as one draw; the fork of a foreign stream has the same source.
+    /// on the draws made before, and counts as one draw; the fork of a foreign generator has the same source.
     #[must_use]
     pub fn fork(&mut self, name: &str) -> Generator {
         match &mut self.0 {

@@ -135,7 +135,7 @@ def check_application(
     :param transport: the options of QUIC that it needs, such as `max_datagram_frame_size`.
     :param seeds: of the runs.
     :raises AssertionError: a law does not hold: which, and where.
-    :raises quiclab.Error: the application does what cannot be, such as to write on a stream that it has finished.
+    :raises quiclab.Error: the application does something impossible, such as writing to a stream that it has finished.
 
     The laws: it is complete when the run ends, and so is all that it measures; a stream that is over has brought each
     byte that was sent on it, and streams and objects are over after they began; equal seeds give equal results,

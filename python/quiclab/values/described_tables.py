@@ -34,7 +34,7 @@ def _described(found: Mapping[str, Any], columns: str) -> Described:
     return Described(
         found["about"],
         {
-            one["name"]: Column(one["about"], one.get("kind", "number"), one.get("optional", True))
+            one["name"]: Column(one["about"], one["kind"], one["optional"])
             for one in found[columns]
         },
     )

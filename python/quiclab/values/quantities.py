@@ -13,13 +13,13 @@ def number(value: float | str) -> float:
     """
     if not isinstance(value, str):
         return float(value)
-    amount, unit = quantity(value) or (0.0, "")
-    if unit not in _SCALES:
+    found = quantity(value)
+    if found is None or found[1] not in _SCALES:
         raise Error(f"{value!r}: expected a number with its unit, like '2 Mbit/s', '45 ms', '360 kB' or '7 packets'")
-    return amount / _SCALES[unit]
+    return found[0] / _SCALES[found[1]]
 
 
 def read(text: str, unit: str) -> float | None:
     """A text in this base unit, `s`, `bit/s` or `B`; None if it is something else."""
-    amount, found = quantity(text) or (0.0, "")
-    return amount if found == unit else None
+    found = quantity(text)
+    return found[0] if found is not None and found[1] == unit else None

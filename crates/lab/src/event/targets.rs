@@ -38,7 +38,7 @@ pub(crate) struct TargetFlow {
 const LISTED: usize = 20;
 
 impl Targets {
-    /// The node that the has this name.
+    /// The node with this name.
     pub(crate) fn node(&self, option: Key<String>, name: &str) -> Result<(NodeId, &TargetNode), OptionError> {
         let names = || self.nodes.iter().map(|node| node.name.as_str());
         let at = names().position(|known| known == name);
@@ -46,7 +46,7 @@ impl Targets {
         Ok((NodeId(at as u32), &self.nodes[at]))
     }
 
-    /// The port of a node to the link or medium that the has this name.
+    /// The port of a node to the link or medium with this name.
     pub(crate) fn port(&self, node: NodeId, option: Key<String>, name: &str) -> Result<Port, OptionError> {
         let node = &self.nodes[node.0 as usize];
         match node.interfaces.iter().position(|known| *known == name) {
@@ -58,7 +58,7 @@ impl Targets {
         }
     }
 
-    /// The flow that the has this name, and its number.
+    /// The flow with this name, and its number.
     pub(crate) fn flow(&self, option: Key<String>, name: &str) -> Result<(usize, &TargetFlow), OptionError> {
         let found = self.flows.iter().enumerate().find(|(_, flow)| flow.name == name);
         found.ok_or_else(|| {

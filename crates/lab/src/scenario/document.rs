@@ -32,7 +32,8 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let TopOptions { name, seed, duration } = reader.options(&top)?;
     let name = match (name, top.get(TopOptions::NAME.name)) {
         (Some(name), Some(entry)) => names::checked(reader, name, &entry.item, TopOptions::NAME.name)?,
-        _ => names::of_file(reader.source.origin),
+        (None, None) => names::of_file(reader.source.origin),
+        _ => unreachable!("the name is read from its entry"),
     };
     check_above_zero(reader, &top, TopOptions::DURATION, duration)?;
     let record = read_record(reader, &top)?;

@@ -1,6 +1,7 @@
 //! The topics of `quiclab list`: the rooms by subject, in the order in which people see them, and the pages that describe
 //! their components.
 
+use super::place::is_outside;
 use units::parameter::Room;
 
 /// What is known of a room beside its components.
@@ -73,6 +74,9 @@ const TOPICS: [Topic; 32] = [
 impl Topic {
     /// The page that describes a component; `None` if there is none.
     pub(super) fn page_of(&self, component: &str) -> Option<String> {
+        if is_outside(component) {
+            return None;
+        }
         let own = OWN_PAGES.iter().find(|(room, of, _)| (*room, *of) == (self.room, component));
         let page = match (own, &self.page) {
             (Some((_, _, page)), _) | (None, Page::One(page)) => (*page).to_owned(),

@@ -3,7 +3,7 @@
 //! A [`Sweep`] is a scenario with its `[sweep]` table. [`run`] makes the runs that are missing in its folder. The key of a
 //! run there is a hash of its resolved scenario, its seed and the [`PROGRAM`], so that an interrupted sweep continues, and
 //! an extended one makes only its new runs. [`Finished`] has the tables, which depend neither on the number of threads nor
-//! on the order of runs. A [`OngoingSweep`] makes the runs on other machines.
+//! on the order of runs. An [`OngoingSweep`] makes the runs on other machines.
 
 mod bytes;
 mod columns;

@@ -194,13 +194,14 @@ fn cases() -> Vec<Case> {
     let rooms = rooms();
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
-    // `places` tests nodes and media, `processing` that of nodes, and `events` and `visits` the others.
+    // `places` tests nodes and media, `processing` that of nodes, `stacks` theirs, and `events` and `visits` the others.
     let elsewhere = [
         "sections",
         "kinds",
         "middleboxes",
         "sides",
         "processing",
+        "stacks",
         "media",
         "channels",
         "block_errors",

@@ -17,6 +17,7 @@ mod messages;
 mod origins;
 #[path = "../own_folder/mod.rs"]
 mod own_folder;
+mod own_folders;
 mod pages;
 mod pep;
 mod places;

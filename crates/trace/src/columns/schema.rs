@@ -226,7 +226,7 @@ tables! {
         deadline_ms: Option<f64> = "the delay that it may have; null without a deadline",
         missed: Option<bool> = "whether it arrived too late; null without a deadline, and while it has not arrived",
     }
-    "an object of a web page, or a file of a list"
+    "an object of a web page, a file of a list, or something that an application in Python has measured"
     object {
         connection: Code = about::CONNECTION,
         page: u32 = "number of the page, counted from 0",

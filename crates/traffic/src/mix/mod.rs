@@ -68,7 +68,7 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
 
 /// Checks the options of a part, and that it is the only one that a result can tell of.
 fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> {
-    let Some(profile) = find(part.name) else { return Ok(()) };
+    let profile = find(part.name).expect("the reader knows the applications of the parts");
     let in_part = |(option, problem): OptionError| ("parts", format!("{}.{option}: {problem}", part.name));
     (profile.check)(&part.arguments).map_err(in_part)?;
     profile.over_quic.map_or(Ok(()), |check| check(&part.arguments)).map_err(in_part)?;

@@ -23,7 +23,7 @@ impl std::error::Error for Unfilled {}
 impl Kind {
     /// Reads a value of this kind from its TOML text; quotation marks may be omitted. Components are looked up in
     /// `rooms` and get their default options. Returns `None` if the text is not such a value. Ranges of numbers and
-    /// the words of a choice are not checked; a [`Kind::File`] is never read, nor a text with escapes.
+    /// the words of a choice or a preference are not checked; a [`Kind::File`] is never read, nor a text with escapes.
     pub fn read(&self, text: &str, rooms: &[Room]) -> Option<Value> {
         let bare = text.trim().trim_matches('"');
         match self {

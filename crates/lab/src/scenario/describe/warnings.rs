@@ -64,11 +64,11 @@ pub(super) fn of_flow(
 fn stack_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
     let (lost, [client, server]) = without_effect(flow, &scenario.nodes)?;
     let stacks = if client == server {
-        format!("{client} decides by itself")
+        format!("{client} has its own rules")
     } else {
-        format!("{client} and {server} decide by themselves")
+        format!("{client} and {server} have their own rules")
     };
-    Some(format!("no end follows {} of [transport]: {stacks}", lost.join(", ")))
+    Some(format!("neither end uses {} of [transport]: {stacks}", lost.join(", ")))
 }
 
 /// A warning about a link that delivers nothing.
