@@ -33,10 +33,7 @@ class Described:
 def _described(found: Mapping[str, Any], columns: str) -> Described:
     return Described(
         found["about"],
-        {
-            one["name"]: Column(one["about"], one["kind"], one["optional"])
-            for one in found[columns]
-        },
+        {one["name"]: Column(one["about"], one["kind"], one["optional"]) for one in found[columns]},
     )
 
 
