@@ -255,6 +255,7 @@ def test_a_real_transfer_of_our_own(command: Command, folder: Path) -> None:
         (("--stack", "a=true", "--rtt", "10,10"), "'10' is given twice"),
         (("--stack", "a=true", "--rtt", "10,"), "a value is empty"),
         (("--stack", "a=true", "--loss", "200%"), "--loss '200%': expected a share"),
+        (("--stack", "a=true", "--loss", "banana"), "--loss 'banana': expected a share"),
         (("--stack", "a=true", "--queue", "5"), "--queue '5': expected a number with its unit"),
         (("--stack", "a=true", "--queue", "5 apples"), "5 apples"),
         (("--stack", "a=true", "--vary", "link"), "expected PATH=V1,V2"),

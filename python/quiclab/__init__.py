@@ -165,11 +165,11 @@ _RENAMED = {
     "View": "SchedulerView",
     "rooms": "topics",
 }
-"""Names of before, and those of today."""
+"""Former names, and the present ones."""
 
 
 if TYPE_CHECKING:
-    # What types may say as before.
+    # Annotations may use the former names.
     Adjustment = ResumeAdjustment
     Trouble = CongestionSignal
     Underway = PartialDownload

@@ -1,4 +1,4 @@
-"""The classes from which parts of a network and applications are derived that are written in Python.
+"""The classes from which parts of a network and applications in Python are derived.
 
 The public names of `quiclab.values.components`.
 """

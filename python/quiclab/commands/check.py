@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from quiclab import _quiclab
 from quiclab._quiclab import ScenarioError, Sweep
@@ -22,10 +21,6 @@ from quiclab.values.plain_text import plain
 
 with late():
     import quiclab.engines.sweeps as sweeps
-
-
-if TYPE_CHECKING:
-    from quiclab._quiclab import Sweep
 
 
 _FILES = ", files"
@@ -103,7 +98,6 @@ def _led_to(file: Path) -> Iterator[Path]:
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
-
     if file == STANDARD_INPUT:
         scenario = _quiclab.Scenario.recorded(standard_input(), "<stdin>", sets)
         return scenario.name, scenario.describe()
@@ -114,7 +108,7 @@ def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
     return scenario.name, scenario.describe()
 
 
-def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
+def _sweep(sweep: Sweep) -> list[tuple[str, str]]:
     """What is varied and how many runs that makes; nothing if nothing is."""
     if not sweep.parameters and sweep.runs == 1:
         return []

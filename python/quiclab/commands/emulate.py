@@ -133,7 +133,6 @@ def _emulate(
     qlog: bool = False,
     captured: Sequence[str] = (),
 ) -> None:
-
     scenario = quiclab.Scenario.from_file(file, sets)
     if seed is not None:
         scenario = scenario.with_(seed=seed)

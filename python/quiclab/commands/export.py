@@ -139,7 +139,6 @@ def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, p
 
 
 def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str:
-
     if name not in known:
         has = f"it has {listed(known)}" if known else "it was made without tables"
         raise Error(f"{folder}: no table {name!r}; {has}{hint(name, known)}")
@@ -147,7 +146,6 @@ def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str
 
 
 def _chosen(columns: list[str], known: list[str]) -> list[str]:
-
     return [resolve(name, known) for name in columns] if columns else known
 
 

@@ -20,14 +20,14 @@ class Late(ModuleType):
     def __getattr__(self, name: str) -> object:
         """Executes it. Another thread waits meanwhile."""
         with _LOCK:
-            spec = None if name in _PROBED or "is_executed" in self.__dict__ else self.__spec__
+            spec = None if name in _PROBED or "is_executing" in self.__dict__ else self.__spec__
             if type(self) is Late and spec is not None and spec.loader is not None:
-                self.__dict__["is_executed"] = True
+                self.__dict__["is_executing"] = True
                 try:
                     spec.loader.exec_module(self)
                     self.__class__ = ModuleType  # type: ignore[assignment]
                 finally:
-                    del self.__dict__["is_executed"]
+                    del self.__dict__["is_executing"]
         return ModuleType.__getattribute__(self, name)
 
 

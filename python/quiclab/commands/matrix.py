@@ -129,7 +129,6 @@ def matrix(
 
 
 def _stacks(stack: Sequence[str] | None, client: Sequence[str] | None, server: Sequence[str] | None) -> "list[Stack]":
-
     both = [matrices.stack_of(text) for text in stack or ()]
     clients = [matrices.stack_of(text, ("client",), "--client") for text in client or ()]
     return both + clients + [matrices.stack_of(text, ("server",), "--server") for text in server or ()]
@@ -176,7 +175,6 @@ def _cells(result: "Matrix") -> "list[list[tuple[Cell, Outcome]]]":
 
 
 def _document(result: "Matrix") -> dict[str, Any]:
-
     columns = ("goodput_mbps", "duration_s", "rtt_mean_ms", "server_packets_lost", "client_packets_lost")
     cells = []
     for runs in _cells(result):

@@ -148,7 +148,6 @@ def plot(
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
-
     chosen: dict[str, str] = {}
     if "x" not in given:
         usual = plots.usual(sweep)
@@ -172,7 +171,6 @@ def as_options(columns: "Mapping[str, str]") -> str:
 
 
 def _where(texts: list[str]) -> dict[str, list[str]]:
-
     found: dict[str, list[str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")

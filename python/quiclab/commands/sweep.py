@@ -200,7 +200,6 @@ def _print_wrong(result: "Sweep", warnings: list[str]) -> None:
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
-
     known = result.columns
     return (
         list(dict.fromkeys(column for name in show for column in _shown(name, known)))

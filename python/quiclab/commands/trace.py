@@ -162,7 +162,6 @@ def generate(
 
 
 def _seconds(duration: str | None) -> float | None:
-
     if duration is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)", duration.strip())
@@ -186,7 +185,6 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def _save(out: Path, text: str) -> None:
-
     write_whole(out, text)
 
 

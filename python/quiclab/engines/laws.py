@@ -35,7 +35,7 @@ def check_queue(
     :param queue: the queue as a scenario names it, or a class derived from `quiclab.Queue`, or an object of it.
     :param ordered: whether packets of one end of a flow must leave in the order in which they came.
     :param limit_packets: what the queue may hold at most; None if it is not known.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the queue does what cannot be, such as to send a packet twice.
 
@@ -52,7 +52,7 @@ def check_loss(loss: Subject, *, seeds: tuple[int, ...] = _SEEDS) -> None:
     >>> quiclab.testing.check_loss("1 %")
 
     :param loss: the loss model as a scenario names it, or a class derived from `quiclab.Loss`, or an object of it.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the loss model does what cannot be.
     """
@@ -65,7 +65,7 @@ def check_jitter(jitter: Subject, *, seeds: tuple[int, ...] = _SEEDS) -> None:
     >>> quiclab.testing.check_jitter("2 ms")
 
     :param jitter: the jitter as a scenario names it, or a class derived from `quiclab.Jitter`, or an object of it.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the jitter does what cannot be, such as to be no number.
     """
@@ -78,7 +78,7 @@ def check_rate(rate: Subject, *, seeds: tuple[int, ...] = _SEEDS) -> None:
     >>> quiclab.testing.check_rate("5 Mbit/s")
 
     :param rate: the rate as a scenario names it, or a class derived from `quiclab.Rate`, or an object of it.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the rate does what cannot be, such as to end a packet before it begins.
     """
@@ -92,7 +92,7 @@ def check_middlebox(middlebox: Subject, *, ordered: bool = True, seeds: tuple[in
 
     :param middlebox: the middlebox as a scenario names it, or a class derived from `quiclab.Middlebox`, or an object.
     :param ordered: whether packets of one end of a flow must leave in the order in which they came.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the middlebox does what cannot be, such as to send a packet twice.
 
@@ -107,7 +107,7 @@ def check_cell_scheduler(scheduler: Subject, *, seeds: tuple[int, ...] = _SEEDS)
     >>> quiclab.testing.check_cell_scheduler("round-robin")
 
     :param scheduler: as a scenario names it, or a class derived from `quiclab.CellScheduler`, or an object.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the scheduler does what cannot be, such as to rank other terminals than there are.
 
@@ -131,15 +131,14 @@ def check_application(
     :param application: the application as a scenario names it, or a class derived from `quiclab.Application`, or an
         object of it.
     :param ends: whether it must be complete within a minute; False for one that lasts as long as its run.
-    :param protocols: that it runs over.
+    :param protocols: the protocols that it runs over.
     :param transport: the options of QUIC that it needs, such as `max_datagram_frame_size`.
-    :param seeds: of the runs.
+    :param seeds: the seeds of the runs.
     :raises AssertionError: a law does not hold: which, and where.
     :raises quiclab.Error: the application does something impossible, such as writing to a stream that it has finished.
 
-    The laws: it is complete when the run ends, and so is all that it measures; a stream that is over has brought each
-    byte that was sent on it, and streams and objects are over after they began; equal seeds give equal results,
-    whatever ran before.
+    The laws: it is complete when the run ends, and so is all that it measures; no stream brings more bytes than were
+    sent on it; no object is complete before it was requested; equal seeds give equal results, whatever ran before.
     """
     scenarios = [_flow(application, protocol, dict(transport or {}), seed) for protocol in protocols for seed in seeds]
     _check(scenarios, ordered=False, more=lambda run: _unfinished(run, ends))
