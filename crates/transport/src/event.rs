@@ -37,7 +37,7 @@ pub enum Event {
         /// The peer's code.
         code: u64,
     },
-    /// The peer reset the stream. A read, which then fails with the same code, or [`crate::Transport::stop`] releases the
+    /// The peer reset the stream. A read, which then fails with the same code, or [`crate::Streams::stop`] releases the
     /// stream and its flow-control credit.
     Reset {
         /// The stream.
@@ -58,7 +58,7 @@ pub enum Event {
     DatagramReadable,
     /// The queue of datagrams has room again.
     DatagramWritable,
-    /// The peer has received this datagram, numbered by [`crate::Transport::send_datagram`]. Whether its application has
+    /// The peer has received this datagram, numbered by [`crate::Datagrams::send_datagram`]. Whether its application has
     /// processed it is unknown (RFC 9221 section 5.2).
     DatagramAcked(u64),
     /// This datagram was declared lost, or the path no longer carries datagrams of its size; it is not sent again. If it

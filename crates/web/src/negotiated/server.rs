@@ -17,7 +17,7 @@ const MAX_REQUESTS: usize = 256;
 /// The server end of a connection. It speaks `h3`, `hq-interop`, `h2` or `http/1.1`, as negotiated (ALPN).
 ///
 /// A response is written as far as its stream accepts it, and continues when the stream is writable. Over QUIC the
-/// source of the body is read when the client grants credit ([`Transport::room`]), so that only the fields are stored
+/// source of the body is read when the client grants credit ([`room`](transport::FlowControl::room)), so that only the fields are stored
 /// in addition to the written data.
 pub struct WebServer {
     site: Box<dyn Site>,
