@@ -141,6 +141,7 @@ APART: dict[str, dict[str, tuple[str, ...]]] = {
         "queues fq-codel": ("quantum", "flows", "drop_batch"),
         "queues dualpi2": ("min_th", "range", "th_len", "scheduler", "classic_weight", "tshift"),
         "rates dvb-rcs2": ("cra", "fca"),
+        "controllers copa": ("competitive",),
     },
     "it needs a server with two addresses, early data that is replayed, or a second connection over a long path": {
         "sections tls": ("replay_protection",),
@@ -167,12 +168,16 @@ APART: dict[str, dict[str, tuple[str, ...]]] = {
         "rates changes": ("repeat",),
         "rates series": ("circle", "offset"),
         "rates trace": ("offset",),
+        "rates generated": ("offset",),
         "losses changes": ("repeat",),
         "losses trace": ("repeat",),
         "jitters changes": ("repeat",),
         "jitters trace": ("repeat",),
         "queues red": ("min_th",),
         "queues pie": ("ecn",),
+    },
+    "it acts after 500 rounds of congestion avoidance with marks, on a path with an RTT below 25 ms": {
+        "controllers prague": ("rtt_virt_min",),
     },
     "it needs a longer run, for a cycle of ten seconds": {
         "controllers bbr1": ("probe_rtt_duration",),
