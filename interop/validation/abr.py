@@ -27,9 +27,9 @@ and the limit of the buffer are random, too. The link has a delay of 1 us, an un
 `controller = "none"`, wide windows, and `max_ack_delay = "16 s"`, so that outages below 16 s cause no probes. Two
 comparisons are made:
 
-* *same downloads*: the reference is told when each download of the run began and ended, and must make the same
+* *same downloads*: the reference knows when each download of the run began and ended, and must make the same
   choices, and send its requests at the same times;
-* *alone*: the reference is told when the first request was sent, and plays the whole session by itself. The cost of
+* *alone*: the reference knows when the first request was sent, and plays the whole session on its own. The cost of
   a download beyond its segment is computed, not fitted: 2 us for the path of the request and of the answer, and each
   byte of the answer on the link, by the formats of HTTP/3, QPACK, QUIC, UDP and IP (`answer` in
   `tests/abr_in_runs.py`). *Download off* is the largest difference between the end of a download and that prediction,
