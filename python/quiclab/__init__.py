@@ -203,8 +203,8 @@ def topics() -> list[dict[str, _Any]]:
     the default and one line of explanation. `quiclab list` prints it.
 
     >>> topics = {topic["name"]: topic for topic in quiclab.topics()}
-    >>> [row["name"] for row in topics["queues"]["rows"]]
-    ['drop-tail', 'drop-head', 'codel', 'fq-codel', 'red', 'pie', 'dualpi2', 'priority', 'policer']
+    >>> [row["name"] for row in topics["queues"]["rows"]][:4]
+    ['drop-tail', 'drop-head', 'codel', 'fq-codel']
     """
     json = _import_module("json")
 
