@@ -597,7 +597,7 @@ pub(crate) struct Measurement {
 
 #[pymethods]
 impl Measurement {
-    /// It is over now, and had so many bytes.
+    /// It is over now, and had this many bytes.
     #[pyo3(signature = (size_bytes=0))]
     fn finish(&self, size_bytes: i64) -> PyResult<()> {
         let bytes = within(size_bytes, "size_bytes", MOST_BYTES)?;

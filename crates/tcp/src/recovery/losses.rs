@@ -85,8 +85,8 @@ impl Recovery {
         self.limit_arrived();
     }
 
-    /// What duplicates say has arrived is part of what is in flight, whoever sends them, and whatever was acknowledged or
-    /// declared lost since.
+    /// Duplicates cannot report more bytes than are in flight. An attacker may send any number of them, and what is in flight
+    /// shrinks when segments are acknowledged or declared lost.
     fn limit_arrived(&mut self) {
         self.duplicates.arrived_bytes = self.duplicates.arrived_bytes.min(self.board.in_flight());
     }
