@@ -322,3 +322,24 @@ impl End {
         self.connection.side()
     }
 }
+
+/// A random network, whose parameters follow from the seed; it loses at most this share of the packets.
+pub(crate) fn weather(seed: u64, most_loss: f64) -> impl FnMut(&Flying) -> Fate {
+    let mut chance = Generator::new(seed, "weather");
+    let (loss, late, twice, mark) =
+        (most_loss * chance.unit(), 0.3 * chance.unit(), 0.1 * chance.unit(), 0.1 * chance.unit());
+    move |_| {
+        let late_by = ms(chance.below(120));
+        if chance.chance(loss) {
+            Fate::Lost
+        } else if chance.chance(late) {
+            Fate::Late(late_by)
+        } else if chance.chance(twice) {
+            Fate::Twice
+        } else if chance.chance(mark) {
+            Fate::Marked
+        } else {
+            Fate::Delivered
+        }
+    }
+}

@@ -1,30 +1,9 @@
 //! Networks that lose, reorder, duplicate and mark: for every seed all data arrives complete and in order.
 
-use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
+use crate::pair::{CLIENT, Pair, SERVER, at, weather};
 use random::Generator;
 use tcp::{Config, FastOpen, State};
 use wire::tcp::Flags;
-
-/// A random network, whose parameters follow from the seed.
-fn weather(seed: u64) -> impl FnMut(&Flying) -> Fate {
-    let mut chance = Generator::new(seed, "weather");
-    let (loss, late, twice, mark) =
-        (0.2 * chance.unit(), 0.3 * chance.unit(), 0.1 * chance.unit(), 0.1 * chance.unit());
-    move |_| {
-        let late_by = ms(chance.below(120));
-        if chance.chance(loss) {
-            Fate::Lost
-        } else if chance.chance(late) {
-            Fate::Late(late_by)
-        } else if chance.chance(twice) {
-            Fate::Twice
-        } else if chance.chance(mark) {
-            Fate::Marked
-        } else {
-            Fate::Delivered
-        }
-    }
-}
 
 fn config(seed: u64) -> Config {
     let bit = |n: u64| seed >> n & 1 == 0;
@@ -48,7 +27,7 @@ fn run(seed: u64) -> Pair {
     // The sequence numbers of every other connection wrap around in the middle.
     let initial = seed.is_multiple_of(2).then_some(u32::MAX - 30_000);
     let mut pair = Pair::of(&configs[0], &configs[1], seed, initial);
-    pair.fate(weather(seed));
+    pair.fate(weather(seed, 0.2));
     pair.write(CLIENT, 40_000, seed.is_multiple_of(3));
     pair.write(SERVER, 150_000, seed.is_multiple_of(5));
     pair.run_to(at(2_000_000));

@@ -14,7 +14,7 @@ mod pair;
 mod forger;
 
 use forger::Forger;
-use pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
+use pair::{CLIENT, Pair, SERVER, at, weather};
 use random::Generator;
 use tcp::{Config, FastOpen, State};
 use units::parameter::Component;
@@ -43,27 +43,6 @@ fn for_seeds(name: &str, default: u64, case: impl Fn(u64)) {
         case(seed);
     }
     println!("tcp, {name}: seeds {first} to {}", first + cases - 1);
-}
-
-/// A random network, whose parameters follow from the seed.
-fn weather(seed: u64) -> impl FnMut(&Flying) -> Fate {
-    let mut chance = Generator::new(seed, "weather");
-    let (loss, late, twice, mark) =
-        (0.15 * chance.unit(), 0.3 * chance.unit(), 0.1 * chance.unit(), 0.1 * chance.unit());
-    move |_| {
-        let late_by = ms(chance.below(120));
-        if chance.chance(loss) {
-            Fate::Lost
-        } else if chance.chance(late) {
-            Fate::Late(late_by)
-        } else if chance.chance(twice) {
-            Fate::Twice
-        } else if chance.chance(mark) {
-            Fate::Marked
-        } else {
-            Fate::Delivered
-        }
-    }
 }
 
 fn config(random: &mut Generator) -> Config {
@@ -95,7 +74,7 @@ fn pair(seed: u64) -> Pair {
     // The sequence numbers of every other connection wrap around in the middle.
     let initial = seed.is_multiple_of(2).then_some(u32::MAX - 30_000);
     let mut pair = Pair::of(&client, &server, seed, initial);
-    pair.fate(weather(seed));
+    pair.fate(weather(seed, 0.15));
     pair.write(CLIENT, WRITTEN[CLIENT], seed.is_multiple_of(3));
     pair.write(SERVER, WRITTEN[SERVER], seed.is_multiple_of(5));
     pair
