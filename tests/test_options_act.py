@@ -186,7 +186,7 @@ APART: dict[str, dict[str, tuple[str, ...]]] = {
         "controllers westwood": ("pacing_rtt_window",),
     },
 }
-"""Options that the contexts here do not reach, by the reason. Some have tests of their own; `rtt_virt_min` of prague has none."""
+"""Options that the contexts here do not reach, by the reason. `rtt_virt_min` of prague has no other test."""
 
 
 def options() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -327,9 +327,7 @@ def test_a_timer_that_stops_the_time_is_an_error(tmp_path: Path, after: str) -> 
     wrong = ASK.replace(
         "        self.missing = 10_000\n", f"        self.missing = 10_000; self.wake_s = {after}; return\n"
     )
-    with pytest.raises(
-        quiclab.RunError, match=r"own\.py:\d+: .*(after on_wake; expected None|expected fewer calls)"
-    ):
+    with pytest.raises(quiclab.RunError, match=r"own\.py:\d+: .*(after on_wake; expected None|expected fewer calls)"):
         run(tmp_path, wrong)
 
 
